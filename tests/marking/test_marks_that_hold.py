@@ -225,13 +225,13 @@ def test_a_fault_of_ours_in_one_notebook_is_tried_again_and_not_kept(handed_in, 
         known = marks.mark(handed_in / "class", handed_in / "marks", 1)
     assert len((handed_in / "tried").read_text()) == 3 * workers.TRIES
     assert {why for _, why in known.unread} == {"it could not be read (OSError)"}
-    monkeypatch.setattr(marks, "share", lambda jobs, waiting, out: tried.extend(waiting) or {})
+    monkeypatch.setattr(marks, "share", lambda jobs, waiting, out, say: tried.extend(waiting) or {})
     marks.mark(handed_in / "class", handed_in / "marks", 1)
     assert len(tried) == 3
 
 
 def test_a_result_that_is_empty_is_made_again_and_a_seed_that_is_empty_is_not(handed_in, monkeypatch, capsys):
-    monkeypatch.setattr(marks, "share", lambda jobs, waiting, out: [path.write_text("") for _, path in waiting] and {})
+    monkeypatch.setattr(marks, "share", lambda _, waiting, *more: [path.write_text("") for _, path in waiting] and {})
     for _ in range(2):
         known = marks.mark(handed_in / "class", handed_in / "marks")
         assert {why for _, why in known.unread} == {"not marked yet: mark again"}

@@ -73,7 +73,17 @@ def trouble():
 
 
 def marked(options):
-    from transformer_lessons.marking import confinement, feedback, halves, marks, report, review, tables, verdicts
+    from transformer_lessons.marking import (
+        confinement,
+        feedback,
+        halves,
+        marks,
+        projector,
+        report,
+        review,
+        tables,
+        verdicts,
+    )
 
     confinement.hide()
     out = options.out
@@ -100,11 +110,13 @@ def marked(options):
         return 0
     review.write_texts(known)
     tables.write_marks(known)
-    report.write_reports(known)
+    report.write_report(known)
+    projector.write_projector(known)
     feedback.write_feedback(known)
     review.write_similar(known)
     halves.write_halves(known)
-    print(plain(f"{len(known.rows)} items marked, {len(known.unread)} files not read: {out / 'report.html'}"))
+    items, files = marks.counted(len(known.rows), "item"), marks.counted(len(known.unread), "file")
+    print(plain(f"{items} marked, {files} not read: {out / 'report.html'}"))
     return 0
 
 

@@ -6,7 +6,7 @@ import hmac
 import json
 import re
 import secrets
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -39,6 +39,8 @@ class Class:
     unread: list[tuple[str, str]] = field(default_factory=list)  # path, why
     held: set[str] = field(default_factory=set)
     remarks: list[str] = field(default_factory=list)  # what the teacher should know about their own tables
+    notebooks: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)  # (student, lesson) → path, digest
+    in_doubt: dict[tuple[str, str], str] = field(default_factory=dict)  # (student, lesson) → why it was not marked
     halves: bool = False  # is half of the class told no names of mistakes?
     policy: dict = field(default_factory=lambda: dict(POLICY))
 
@@ -73,7 +75,7 @@ def prepare(out: Path) -> tuple[int, dict]:
 
 
 OURS = (
-    r"([0-9a-f]{32}|seed|policy|report|report-anonymous|similar|grading|texts|halves|overrides|marks|marks_wide|unread|"
+    r"([0-9a-f]{16}-?[0-9a-f]{16}|seed|policy|report|report-anonymous|similar|grading|texts|halves|overrides|marks|marks_wide|unread|"
     r"results|index|lesson_\d+|feedback-moodle)\.(json|html|csv|txt|zip)\.[0-9a-f]{8}\.part"
 )
 
@@ -92,7 +94,7 @@ def mark(
     works, unread = submissions.find(source, of_one_student)
     if student is not None and student not in {work.student for work in works}:
         raise ValueError(f"There is no work by {student}, only by {', '.join(sorted({one.student for one in works}))}.")
-    waiting, paths, listed = [], {}, set()
+    waiting, paths, listed, marked = [], {}, set(), Counter[str]()
     for work in works:
         digest = hashlib.sha256(work.read()).hexdigest()
         key = verdicts.key_of(digest + str(submissions.lesson_of(work.path)), seed)
@@ -102,10 +104,11 @@ def mark(
         listed.add(path)
         if student or not is_final(path):
             path.parent.mkdir(exist_ok=True)
+            marked["again" if path.exists() else "anew" if versions_of(path) else "new"] += 1
             path.unlink(missing_ok=True)
             waiting.append((work, path))
-    say(f"{len(works)} notebooks from {len({work.student for work in works})} students, {len(waiting)} of them new")
-    unmarked = share(jobs, waiting, out)
+    say(what_is_marked(len(works), len({work.student for work in works}), marked))
+    unmarked = share(jobs, waiting, out, say)
     for work, path in waiting:
         if unmarked.get(path) == ENDED:  # alone, it takes nobody with it
             del unmarked[path]
@@ -113,6 +116,24 @@ def mark(
     known = Class(out, seed, unread=list(unread), halves=policy["halves"], policy=policy)
     works = enrolled(known, works, roster) if roster else works
     return gathered(known, works, paths, policy, unmarked)
+
+
+def versions_of(path: Path) -> list[Path]:
+    """The results of the same notebook, by any version of the course."""
+    return list(path.parent.glob(f"{path.stem.partition('-')[0]}-*.json"))
+
+
+def what_is_marked(works: int, students: int, marked: Counter[str]) -> str:
+    text = f"{counted(works, 'notebook')} from {counted(students, 'student')}, {marked['new']} of them new"
+    if marked["again"]:
+        text += f"; {marked['again']} marked again"
+    if number := marked["anew"]:
+        text += f"; the course has changed, so {number} {'is' if number == 1 else 'are'} marked again"
+    return text
+
+
+def counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 def result_at(path: Path) -> Result | None:
@@ -171,9 +192,9 @@ def gathered(
         result = result_at(paths[work.path])
         if result is None:
             why = unmarked.get(paths[work.path], "mark again")
-            known.unread.append((work.path, f"not marked yet: {why}"))
+            leave_out(known, work, f"not marked yet: {why}", submissions.lesson_of(work.path))
         elif "unread" in result:
-            known.unread.append((work.path, result["unread"]))
+            leave_out(known, work, result["unread"], submissions.lesson_of(work.path))
         else:
             known.held.update(result["held"])
             handed_in[work.student, result["lesson"]].append((work, result))
@@ -181,20 +202,29 @@ def gathered(
         chosen = one_of(candidates)
         if chosen is None:
             why = f"one of {len(candidates)} notebooks of lesson {lesson} by {student}: keep the one that counts"
-            known.unread += [(work.path, why) for work, _ in candidates]
+            for work, _ in candidates:
+                leave_out(known, work, why, lesson)
             continue
         work, result = chosen
+        known.notebooks[student, lesson] = work.path, paths[work.path].stem
         before = earlier(paths[work.path].parent, lesson, set(paths.values()))
         about: Row = {"student": student, "lesson": lesson, "file": work.path, "mistake": "", "answer": ""}
         about["late"], about["time"] = work.late or is_late(work.time, policy), work.time
         about["marked"] = date.fromtimestamp(paths[work.path].stat().st_mtime).isoformat()
         for row in result["rows"]:
-            again = bool(row.get("mistake")) and row["mistake"] in before.get(row["item"], ())
+            again = is_again(row, result["work"].get(row["item"]), before)
             name = verdicts.name_in_class(lesson, row["item"])
             known.rows.append(scored({**about, "again": again, **row, "item": name}, policy))
         known.works |= {(student, verdicts.name_in_class(lesson, item)): one for item, one in result["work"].items()}
     read_back(known, policy)
     return known
+
+
+def leave_out(known: Class, work: Submission, why: str, lesson: str | None) -> None:
+    """Notes that a notebook does not count, and why; and whose it is, and of which lesson, if that is known."""
+    known.unread.append((work.path, why))
+    if lesson:
+        known.in_doubt[work.student, lesson] = why
 
 
 def one_of(candidates: list[tuple[Submission, Result]]) -> tuple[Submission, Result] | None:
@@ -207,14 +237,24 @@ def one_of(candidates: list[tuple[Submission, Result]]) -> tuple[Submission, Res
     return written[0] if same else None
 
 
-def earlier(folder: Path, lesson: str, now: set[Path]) -> dict[str, set]:
-    """{item: mistakes} in earlier versions of a student's notebook."""
-    mistakes = defaultdict(set)
+def earlier(folder: Path, lesson: str, now: set[Path]) -> dict[tuple[str, str], list[Answer]]:
+    """{(item, mistake): answers} in earlier versions of a student's notebook."""
+    answers = defaultdict(list)
     for path in sorted(set(folder.glob("*.json")) - now):
         result = result_at(path) or {}
         for row in result.get("rows", ()) if result.get("lesson") == lesson else ():
-            mistakes[row["item"]].add(row.get("mistake"))
-    return mistakes
+            if row["item"] in result.get("work", ()):
+                answers[row["item"], row.get("mistake", "")].append(result["work"][row["item"]])
+    return answers
+
+
+def is_again(row: Row, answer: Answer | None, before: dict[tuple[str, str], list[Answer]]) -> bool:
+    """Is this the mistake of an earlier version, in an answer that has changed since?
+
+    The same answer may be found again, too: in another notebook, or marked by another version of the course.
+    """
+    others = before.get((row["item"], row["mistake"]), ()) if answer and row.get("mistake") else ()
+    return any(one["source"] != answer["source"] and one["digest"] != answer["digest"] for one in others)
 
 
 def scored(row: Row, policy: dict) -> Row:

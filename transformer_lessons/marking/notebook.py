@@ -35,7 +35,7 @@ def sources_of(data):
     except (ValueError, KeyError, TypeError):
         cells = whole_cells(text)
         if not cells:
-            raise Unreadable("it is empty" if not text.strip() else "it is not a notebook") from None
+            raise Unreadable("it is empty" if not text.strip() else not_a_notebook(text)) from None
     found = []
     for cell in cells if isinstance(cells, list) else []:
         if isinstance(cell, dict) and cell.get("cell_type") == "code":
@@ -44,6 +44,11 @@ def sources_of(data):
                 source if isinstance(source, str) else "".join(map(str, source)) if isinstance(source, list) else ""
             )
     return found
+
+
+def not_a_notebook(text):
+    begins = text.lstrip()[:1] == "{" and text.rstrip()[-1:] != "}"
+    return "it breaks off: it was cut off while it was saved, or copied" if begins else "it is not a notebook"
 
 
 def whole_cells(text):

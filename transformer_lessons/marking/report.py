@@ -1,14 +1,18 @@
-"""The reports on a class: what it has solved and what it has not understood. The pages need no network."""
+"""The report on a class, for its teacher: what it has solved and what it has not understood."""
 
+import base64
+import hashlib
 import html
 import re
 from collections import Counter, defaultdict
 from pathlib import Path
+from statistics import mean, median
 
-from transformer_lessons.exercises.checker.card import card_of
-from transformer_lessons.exercises.checker.registry import EXERCISES
+from transformer_lessons.exercises.checker.card import card_of, marked_up
+from transformer_lessons.exercises.questions.kinds import Choices
 from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.marking.confinement import ALL, PROMISES
+from transformer_lessons.marking.mistakes import UNKNOWN, Mistake, handed_in, mistakes_in
 from transformer_lessons.marking.naming import clean
 from transformer_lessons.marking.results import Row
 from transformer_lessons.marking.submissions import in_short
@@ -19,14 +23,16 @@ TEMPLATE = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
 SIGNS = {"passed": "✓", "failed": "✗", "untouched": "○", "missing": "–", "given": "…", "read": "✓", "not marked": "?"}
 LEGEND = (
     ("✓", "p", "solved"),
-    ("✗", "f", "wrong: follow it to the code"),
+    ("✗", "f", "wrong: leads to the code"),
     ("○", "", "untouched"),
     ("–", "", "not in the notebook"),
-    (" ", "", "lesson not handed in"),
-    ("⚑", "", "a flag: a reason to talk, not evidence"),
+    ("", "none", "lesson not handed in"),
+    ("!", "doubt", "handed in, but not read"),
+    ("⚑", "", "a reason to talk, not evidence"),
+    ("✎", "", "points that you gave"),
 )
 COMMONEST = 5  # mistakes that get a screen each
-LINES = 14  # of an answer on such a screen
+LEFT = 3  # untouched exercises, solved by most, that make a student stuck
 
 
 def page(title, body, policy=""):
@@ -48,12 +54,13 @@ def card(row: Row) -> str:
     )
 
 
-def table(caption, header, lines, kind=""):
-    """A table that scrolls by itself, from the rows of its header and of its body."""
-    head, body = ("\n".join(rows) for rows in (header, lines))
+def table(caption, header, lines, kind="", sums=()):
+    """A table that scrolls by itself, from the rows of its header, its body and its foot."""
+    head, body, foot = ("\n".join(rows) for rows in (header, lines, sums))
+    foot = f"<tfoot>{foot}</tfoot>" if foot else ""
     return (
         f'<div class="scroll"><table class="{kind}"><caption>{caption}</caption><thead>{head}</thead>'
-        f"<tbody>\n{body}\n</tbody></table></div>"
+        f"<tbody>\n{body}\n</tbody>{foot}</table></div>"
     )
 
 
@@ -65,68 +72,81 @@ def heading(*names):
 def title_of(lesson: str) -> str:
     """Lesson 6 · Masking."""
     known = course().get(lesson)
-    stem = known["stem"][3:].replace("_", " ") if known else ""
-    return f"Lesson {lesson}" + (f" · {safe(stem.capitalize())}" if stem else "")
+    return f"Lesson {lesson}" + (f" · {safe(known['title'])}" if known and known["title"] else "")
 
 
-def write_reports(known):
-    """report.html, for the teacher; report-anonymous.html, for the projector: pseudonyms, no code that shows a name."""
-    atomic.write(known.out / "report.html", page("The class", Report(known, anonymous=False).body()))
-    atomic.write(known.out / "report-anonymous.html", page("The class", Report(known, anonymous=True).body()))
+def with_script(title, body, name):
+    """A page with the styles and the script of its own, which alone may run."""
+    style, script = (Path(__file__).with_name(f"{name}.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return page(title, f"<style>\n{style}</style>\n{body}<script>{script}</script>", f"; script-src 'sha256-{digest}'")
+
+
+def write_report(known):
+    """report.html, for the teacher alone."""
+    atomic.write(known.out / "report.html", with_script("The class", Report(known).body(), "report"))
 
 
 class Report:
     """What a class has solved, which mistakes it makes, and what to say next time."""
 
-    def __init__(self, known, anonymous):
-        self.known, self.anonymous = known, anonymous
-        order = known.pseudonym if anonymous else str
+    def __init__(self, known):
+        self.known = known
         self.students = {
-            student: known.pseudonym(student)
-            if anonymous
-            else f"<bdi>{safe(known.students[student]['name'], 60)}</bdi>"
-            for student in sorted(known.students, key=order)
+            student: f"<bdi>{safe(known.students[student]['name'], 60)}</bdi>" for student in sorted(known.students)
         }
         self.rows = [row for row in known.rows if row["kind"] in ("exercise", "hunt")]
         self.by = {(row["student"], row["item"]): row for row in self.rows}
         ordered = sorted(self.rows, key=lambda row: int(row["lesson"]))
         self.items = {row["item"]: row["lesson"] for row in ordered}
-        failed = [key for key, row in self.by.items() if row["status"] == "failed"]
-        self.failed = {key: number for number, key in enumerate(failed)}
-        mistakes = defaultdict(set)
-        for row in self.rows:
-            if row["status"] == "failed":
-                mistakes[row["lesson"], row["exercise"], row["mistake"] or "no known mistake"].add(row["student"])
-        self.mistakes = sorted(mistakes.items(), key=lambda one: (-len(one[1]), int(one[0][0]), *one[0][1:]))
+        self.mistakes, self.hunts = mistakes_in(known, "exercise"), mistakes_in(known, "hunt")
+        self.handed_in = handed_in(known)
+        self.scores = scores_of(known)
+        self.groups = self.alike()
+        self.shown = {key: number for number, keys in enumerate(self.groups) for key in keys}
+
+    def alike(self):
+        """[[(student, item)]]: the answers to look at, those together that differ at most in names and comments."""
+        groups = defaultdict(list)
+        for row in sorted(self.rows, key=lambda row: (int(row["lesson"]), list(self.items).index(row["item"]))):
+            if row["status"] == "failed" or doubts(row) or "override" in row["flags"]:
+                digest = self.known.works.get((row["student"], row["item"]), {}).get("digest", row["student"])
+                key = row["item"], digest, row["status"], row["message"], *doubts(row)
+                groups[key].append((row["student"], row["item"]))
+        order = list(self.items)
+        return sorted(groups.values(), key=lambda keys: (order.index(keys[0][1]), -len(keys)))
 
     def body(self):
-        screens = self.commonest()
         parts = {
-            "results": ("Who has solved what", self.results()),
-            "next": ("Say this next time", "\n".join(screens) or "<p>No mistake has been made twice.</p>"),
-            "mistakes": ("All mistakes", self.all_mistakes()),
-            "stuck": ("Stuck", self.stuck()),
-            "questions": ("Questions", self.questions()),
+            "results": ("Results", "Who has solved what", self.results()),
+            "lessons": ("Lessons", "Lesson by lesson", self.lessons()),
+            "next": ("Next time", "Say this next time", self.commonest()),
+            "mistakes": ("Mistakes", "All mistakes", self.all_mistakes()),
+            "stuck": ("Stuck", "Stuck", self.stuck()),
+            "questions": ("Questions", "Questions", questions(self.known)),
+            "unread": ("Not read", "Not read", self.unread()),
+            "code": ("Code", "Wrong answers, with their verdicts", self.code()),
         }
-        if self.anonymous:
-            parts = {name: parts[name] for name in ("next", "results", "mistakes", "questions")}
-        else:
-            parts["unread"] = ("Not read", self.unread())
-            parts["code"] = ("Wrong answers, with their verdicts", self.code())
-        links = "".join(f'<a href="#{name}">{title}</a>' for name, (title, _) in parts.items())
-        sections = (f'<section id="{name}"><h2>{title}</h2>\n{text}</section>' for name, (title, text) in parts.items())
+        links = "".join(f'<a href="#{name}">{short}</a>' for name, (short, _, _) in parts.items())
+        others = {"Projector": "report-anonymous.html", "Strikingly alike": "similar.html"}
+        links += "".join(f'<a href="{path}">{words} ↗</a>' for words, path in others.items())
+        sections = (
+            f'<section id="{name}"><h2>{title}</h2>\n{text}</section>' for name, (_, title, text) in parts.items()
+        )
         return f"{self.summary()}<nav>{links}</nav>\n" + "\n".join(sections)
 
     def summary(self):
         known, count = self.known, Counter(row["status"] for row in self.rows)
         tried = count["passed"] + count["failed"]
         waiting = sum(row["status"] == "given" for row in known.rows)
+        texts = f"text{'s' * (waiting != 1)} waiting for a reader"
+        shares = [share for one in self.scores.values() if (share := share_of(one)) is not None]
         facts = [
-            (len(known.students), "students"),
-            (len(known.lessons()), f"lessons: {', '.join(known.lessons()) or 'none'}"),
+            (len(known.students), "student" + "s" * (len(known.students) != 1)),
+            (len(known.lessons()), in_words(known.lessons())),
+            *([(f"{mean(shares):.0%}", "of the points that can be had by now, on average")] if shares else []),
             (f"{count['passed']:,}", f"exercises solved, of {tried:,} that were tried"),
-            (f"{count['untouched'] + count['missing']:,}", "left untouched, or not in the notebook"),
-            (f"{waiting:,}", "texts waiting for a reader"),
+            (f"{waiting:,}", f'<a href="grading.html">{texts}</a>' if waiting else texts),
         ]
         tiles = "".join(f"<li><strong>{number}</strong>{what}</li>" for number, what in facts)
         missing = [PROMISES[one] for one in ALL if one not in known.held] if known.held or self.rows else []
@@ -142,147 +162,212 @@ class Report:
 
     def results(self):
         """A table with the exercises of each lesson side by side, and totals at both ends."""
-        lessons = Counter(self.items.values())
-        first = {
-            item for n, item in enumerate(self.items) if n == 0 or self.items[item] != list(self.items.values())[n - 1]
-        }
+        by_lesson = defaultdict(list)
+        for item, lesson in self.items.items():
+            by_lesson[lesson].append(item)
+        for lesson in self.known.lessons():
+            by_lesson.setdefault(lesson, [])
+        columns = {lesson: by_lesson[lesson] for lesson in sorted(by_lesson, key=int)}
         groups = "".join(
-            f'<th class="lesson" colspan="{count}" scope="colgroup">{title_of(lesson) if count > 4 else lesson}</th>'
-            for lesson, count in lessons.items()
+            f'<th class="lesson" colspan="{len(items) + 1}" scope="colgroup" title="{title_of(lesson)}">'
+            f"Lesson {lesson}</th>"
+            for lesson, items in columns.items()
         )
         labels = "".join(
-            f'<th class="item{" first" * (item in first)}" scope="col"><span>{safe(item, 60)}</span></th>'
-            for item in self.items
+            "".join(
+                f'<th class="item{" first" * (place == 0)}" scope="col"><span>{safe(item, 60)}</span></th>'
+                for place, item in enumerate(items)
+            )
+            + sorting(f"lesson{lesson}", "points", "item points")
+            for lesson, items in columns.items()
         )
-        lines = [
-            f'<tr><th scope="row">{shown}</th>'
-            + "".join(self.place(student, item, item in first) for item in self.items)
-            + self.totals_of(student)
-            + "</tr>"
-            for student, shown in self.students.items()
-        ]
-        solved = Counter(row["item"] for row in self.rows if row["status"] == "passed")
-        sums = "".join(f'<td class="{"first" * (item in first)}">{solved[item]}</td>' for item in self.items)
-        lines.append(
-            f'<tr class="sum"><th scope="row">solved by</th>{sums}<td class="n first"></td><td class="n"></td></tr>'
-        )
-        legend = "".join(f'<li><b class="{kind}">{sign}</b>{what}</li>' for sign, kind, what in LEGEND)
+        lines = [self.line(student, columns) for student in self.students]
         header = [
-            f'<tr><th></th>{groups}<th class="lesson" colspan="2" scope="colgroup">Total</th></tr>',
-            f'<tr><th></th>{labels}<th class="item first" scope="col"><span>solved</span></th>'
-            '<th class="item" scope="col"><span>points, all items</span></th></tr>',
+            f'<tr><th></th>{groups}<th class="lesson" colspan="3" scope="colgroup">Total</th></tr>',
+            f"<tr>{sorting('name', 'name', 'name')}{labels}{sorting('solved', 'solved', 'item first')}"
+            f"{sorting('points', 'points', 'item')}{sorting('share', '%', 'item')}</tr>",
         ]
-        return f'<ul class="legend">{legend}</ul>' + table("Who has solved what", header, lines)
+        legend = "".join(f'<li><b class="{kind}">{sign}</b>{what}</li>' for sign, kind, what in LEGEND)
+        shown = table("Who has solved what", header, lines, "class", self.sums(columns))
+        note = (
+            '<p class="quiet">Points are those by now, of what the class has handed in: a text that waits for its '
+            "reader counts on neither side, and a lesson that was not handed in counts 0.</p>"
+        )
+        return f'<ul class="legend">{legend}</ul>{shown}{note}'
+
+    def line(self, student, columns):
+        """A student's row."""
+        slug, mine = self.known.students[student]["slug"], self.scores[student]
+        solved = sum(row["status"] == "passed" for row in self.rows if row["student"] == student)
+        points, most, share = sum(one[0] for one in mine.values()), sum(one[1] for one in mine.values()), share_of(mine)
+        keys = {"name": student, "solved": solved, "points": points, "share": -1 if share is None else share}
+        keys |= {f"lesson{lesson}": mine[lesson][0] if student in self.handed_in[lesson] else -1 for lesson in columns}
+        data = " ".join(f'data-{key}="{safe(value)}"' for key, value in keys.items())
+        there = any(student in who for who in self.handed_in.values())
+        name = f'<a href="feedback/{slug}/index.html">{self.students[student]}</a>' if there else self.students[student]
+        cells = "".join(
+            "".join(self.place(student, item, place == 0) for place, item in enumerate(items))
+            + self.points(student, lesson)
+            if student in self.handed_in[lesson]
+            else self.nothing(student, lesson, len(items) + 1)
+            for lesson, items in columns.items()
+        )
+        total = f'<td class="n first">{solved}</td><td class="n">{points:g} of {most:g}</td>'
+        total += f'<td class="n">{"" if share is None else f"{share:.0%}"}</td>'
+        return f'<tr {data}><th scope="row">{name}</th>{cells}{total}</tr>'
 
     def place(self, student, item, first):
         """One student's result in one exercise."""
         row, border = self.by.get((student, item)), " first" * first
         if row is None:
-            return f'<td class="{border}"></td>'
-        text = SIGNS[row["status"]] + ("⚑" if row["flags"] and not self.anonymous else "")
-        number, kind = self.failed.get((student, item)), {"passed": "p", "failed": "f"}.get(row["status"], "")
-        if number is not None and not self.anonymous:
-            text = f'<a href="#c{number}" title="{safe(row["mistake"])}">{text}</a>'
+            return f'<td class="none{border}"></td>'
+        override = "override" in row["flags"]
+        told, kind = [*doubts(row)], {"passed": "p", "failed": "f"}.get(row["status"], "")
+        told += [row["mistake"]] if row["mistake"] else []
+        if override:
+            kind = "p" if row["points"] and row["points"] >= row["max"] else "" if row["points"] else "f"
+            told += [f"you gave {row['points']:g} of {row['max']:g}: {row.get('reason') or 'no reason given'}"]
+        text = SIGNS[row["status"]] + "⚑" * bool(doubts(row)) + "✎" * override
+        number = self.shown.get((student, item))
+        if number is not None:
+            about = f"{safe(student)}, {safe(item)}: {safe('; '.join(told), 400)}"
+            text = f'<a id="{self.anchor(student, item)}" href="#c{number}" title="{about}">{text}</a>'
         return f'<td class="{kind}{border}">{text}</td>'
 
-    def totals_of(self, student):
-        mine = [row for row in self.known.rows if row["student"] == student]
-        solved = sum(row["status"] == "passed" for row in self.rows if row["student"] == student)
-        points, most = sum(row["points"] or 0 for row in mine), sum(row["max"] for row in mine)
-        return f'<td class="n first">{solved}</td><td class="n">{points:g} of {most:g}</td>'
+    def nothing(self, student, lesson, columns):
+        """The place of a lesson that a student has not handed in, or that was not read."""
+        why = self.known.in_doubt.get((student, lesson))
+        if why is None:
+            return f'<td class="none first" colspan="{columns}"></td>'
+        link = f'<a href="#unread" title="{safe(why)}">! not read</a>'
+        return f'<td class="doubt first" colspan="{columns}">{link}</td>'
+
+    def anchor(self, student, item):
+        return f"a{list(self.students).index(student)}-{list(self.items).index(item)}"
+
+    def points(self, student, lesson):
+        """A student's points in a lesson, which lead to the feedback."""
+        points, slug = self.scores[student][lesson][0], self.known.students[student]["slug"]
+        late = any(row.get("late") for row in self.known.rows if (row["student"], row["lesson"]) == (student, lesson))
+        said = '<span class="late" title="handed in late">late</span>' if late else ""
+        return f'<td class="n points"><a href="feedback/{slug}/lesson_{lesson}.html">{points:g}</a>{said}</td>'
+
+    def sums(self, columns):
+        """The last lines: how many have solved each exercise, of how many who have handed in the lesson."""
+        solved = Counter(row["item"] for row in self.rows if row["status"] == "passed")
+        sums, bases = "", ""
+        for lesson, items in columns.items():
+            sums += "".join(f'<td class="{"first" * (n == 0)}">{solved[item]}</td>' for n, item in enumerate(items))
+            sums += '<td class="points"></td>'
+            bases += f'<td class="first base" colspan="{len(items) + 1}">{len(self.handed_in[lesson])}</td>'
+        empty = '<td class="first"></td><td></td><td></td>'
+        return [
+            f'<tr class="sum"><th scope="row">solved by</th>{sums}{empty}</tr>',
+            f'<tr><th scope="row">handed in by</th>{bases}{empty}</tr>',
+        ]
+
+    def lessons(self):
+        """For the class and for each lesson: how many have handed it in, and how their points are distributed."""
+        lines = []
+        for lesson in self.known.lessons():
+            who = self.handed_in[lesson]
+            rows = [row for row in self.known.rows if row["lesson"] == lesson]
+            waiting = sum(row["status"] == "given" for row in rows)
+            shares = [share for one in who if (share := share_of({lesson: self.scores[one][lesson]})) is not None]
+            lines.append(distribution(title_of(lesson), f"{len(who)} of {len(self.students)}", shares, waiting))
+        shares = [share for one in self.scores.values() if (share := share_of(one)) is not None]
+        everyone = distribution("All lessons", f"{len(shares)} of {len(self.students)}", shares, "")
+        if not lines:
+            return "<p>Nothing has been handed in.</p>"
+        header = heading("handed in", "mean", "median", "from 0 to 100 %", "texts to read")
+        return table("Points, lesson by lesson", header, lines, "text spread", [everyone])
 
     # Mistakes
 
     def commonest(self):
-        """A screen for each of the commonest mistakes: what is wrong, an answer that makes it, and what to say."""
-        telling = [(key, who) for key, who in self.mistakes if key[2] in EXERCISES[key[1]].mistakes and len(who) > 1][
-            :COMMONEST
-        ]
-        for rank, ((lesson, exercise, name), who) in enumerate(telling, 1):
-            mistake = EXERCISES[exercise].mistakes[name]
-            answer = self.answer_with(exercise, name)
-            yield (
-                f'<div class="screen"><p class="rank">{rank} of {len(telling)} · {title_of(lesson)} · '
-                f"{len(who)} of {len(self.students)} students</p><h3>{safe(exercise)}: {safe(name)}</h3>"
-                f"<p>{safe(mistake.why, 600)}</p>{answer}"
-                f'<p class="say"><strong>Say this next time:</strong> {safe(mistake.look, 600)}</p></div>'
-            )
-
-    def answer_with(self, exercise, name):
-        """The shortest answer of the class that makes a mistake, without its comments, which may name somebody."""
-        answers = [
-            without_comments(self.known.works.get((row["student"], row["item"]), {}).get("source", ""))
-            for row in self.rows
-            if (row["exercise"], row["mistake"]) == (exercise, name) and row["item"] == exercise
-        ]
-        names = {word.lower() for one in self.known.students for word in (one, self.known.students[one]["name"])}
-        answers = [one for one in answers if one and not any(word and word in one.lower() for word in names)]
-        if not answers:
-            return ""
-        lines = min(sorted(answers), key=len).splitlines()
-        shown = "\n".join(lines[:LINES] + ["…"] * (len(lines) > LINES))
-        return f"<pre>{safe(shown, 3000)}</pre>"
+        """The mistakes that are worth a word to all, in short."""
+        telling = worth_telling(self.mistakes)
+        lines = (
+            f"<li><strong>{broken(one.item)}: {prose(one.name)}</strong> <span class='quiet'>{one.share()}</span><br>"
+            f"{prose(sentence(one.look or one.why))}</li>"
+            for one in telling
+        )
+        where = '<p><a href="report-anonymous.html">Show them on the projector ↗</a></p>'
+        return f'<ol class="next">{"".join(lines)}</ol>{where}' if telling else "<p>No mistake was made twice.</p>"
 
     def all_mistakes(self):
-        """For each lesson, its mistakes with who made them, in the catalogue's own words."""
+        """For each lesson, its mistakes with who made them, in the catalogue's own words; hunts apart."""
         parts = []
-        for lesson in sorted({key[0] for key, _ in self.mistakes}, key=int):
-            lines = []
-            for (_, exercise, name), who in [one for one in self.mistakes if one[0][0] == lesson]:
-                known = EXERCISES[exercise].mistakes.get(name)
-                words = f"<br>{safe(known.why, 600)} <em>Where to look:</em> {safe(known.look, 600)}" if known else ""
-                names = ", ".join(shown for student, shown in self.students.items() if student in who)
-                lines.append(
-                    f'<tr><th scope="row">{safe(exercise)}: {safe(name)}</th><td class="n">{len(who)}</td>'
-                    f'<td><span class="quiet">{names}</span>{words}</td></tr>'
-                )
-            header = heading("students", "who, and why it is wrong")
-            parts.append(f"<h3>{title_of(lesson)}</h3>" + table("Mistakes", header, lines, "text"))
+        for lesson in self.known.lessons():
+            lines = [self.mistake(one) for one in self.mistakes if one.lesson == lesson]
+            lines += self.unsolved(lesson)
+            if lines:
+                header = heading("who handed it in", "what is wrong, where to look, and who")
+                parts.append(f"<h3>{title_of(lesson)}</h3>" + table("Mistakes", header, lines, "text mistakes"))
         return "\n".join(parts) or "<p>None.</p>"
 
-    def stuck(self):
-        """Who made a mistake again after a change, or in two exercises, or has nothing where most have passed."""
-        found, same = defaultdict(set), defaultdict(set)
-        passed = Counter(row["item"] for row in self.rows if row["status"] == "passed")
-        for row in self.rows:
-            if row["status"] == "failed" and row["mistake"]:
-                same[row["student"], row["mistake"]].add(row["item"])
-                if row["again"]:
-                    found[row["student"]].add(f"{row['item']}: {row['mistake']}, as in an earlier version")
-            if row["status"] == "untouched" and passed[row["item"]] > 0.6 * len(self.students):
-                found[row["student"]].add(f"{row['item']}: untouched, though most have passed it")
-        for (student, mistake), items in same.items():
-            if len(items) > 1 and mistake != "does not run":
-                found[student].add(f"{mistake}: in {' and '.join(sorted(items))}")
-        lines = [
-            f"<li><strong>{shown}</strong>: {'; '.join(map(safe, sorted(found[student])))}</li>"
-            for student, shown in self.students.items()
-            if found[student]
-        ]
-        return f"<ul>{''.join(lines)}</ul>" if lines else "<p>Nobody, as far as the notebooks show.</p>"
+    def mistake(self, one):
+        look = f" <em>Where to look:</em> {prose(one.look)}" if one.look else ""
+        return (
+            f'<tr><th scope="row">{broken(one.item)}: {prose(one.name)}</th><td class="n">{one.share()}</td>'
+            f"<td>{prose(one.why)}{look}<p>{self.names(one.students, one.item)}</p></td></tr>"
+        )
 
-    def questions(self):
-        """For each question, how many answers are right, and the commonest wrong answer with its explanation."""
-        rows = defaultdict(list)
-        for row in self.known.rows:
-            if row["kind"] == "question" and row["status"] in ("passed", "failed"):
-                rows[row["item"]].append(row)
-        lines = []
-        for number, answers in sorted(rows.items(), key=lambda one: [int(part) for part in one[0].split(".")]):
-            wrong = Counter(row["answer"] for row in answers if row["status"] == "failed").most_common(1)
-            about = ""
-            if wrong:
-                row = next(row for row in answers if row["answer"] == wrong[0][0] and row["status"] == "failed")
-                about = f"{wrong[0][1]} × {safe(wrong[0][0], 60)}: {safe(' '.join(row['message'].split()[1:]), 500)}"
-            right = sum(row["status"] == "passed" for row in answers)
-            title = f"{number} {safe(all_questions()[number].title)}"
-            lines.append(
-                f'<tr><th scope="row">{title}</th><td class="n">{right} of {len(answers)}</td><td>{about}</td></tr>'
+    def unsolved(self, lesson):
+        """A line for each bug hunt of a lesson that somebody has not solved."""
+        hunts = defaultdict(list)
+        for one in self.hunts:
+            if one.lesson == lesson:
+                hunts[one.item].append(one)
+        for item, found in hunts.items():
+            who = set().union(*(one.students for one in found))
+            share = f"{len(who)} of {found[0].out_of}"
+            kinds = "; ".join(f"{prose(one.name)} ({len(one.students)})" for one in found)
+            yield (
+                f'<tr><th scope="row">{broken(item)}: bug hunt not solved</th><td class="n">{share}</td>'
+                f"<td>{kinds}. <span class='quiet'>Some of this may be the hunt's own bug, left as it was.</span>"
+                f"<p>{self.names(who, item)}</p></td></tr>"
             )
-        caption, header = "Right answers, and the commonest wrong one", heading("right", "commonest wrong answer")
-        return table(caption, header, lines, "text") if lines else "<p>None has been answered.</p>"
 
-    # For the teacher alone
+    def names(self, students, item):
+        """Names that lead to the code."""
+        return ", ".join(
+            f'<a href="#c{self.shown[one, item]}">{shown}</a>' if (one, item) in self.shown else shown
+            for one, shown in self.students.items()
+            if one in students
+        )
+
+    def stuck(self):
+        """Who made a mistake again after a change, or in two exercises, or left much of what most have solved."""
+        passed = Counter(row["item"] for row in self.rows if row["status"] == "passed")
+        lines = []
+        for student, shown in self.students.items():
+            same, left, found = defaultdict(set), [], []
+            for row in (row for row in self.rows if row["student"] == student):
+                if row["status"] == "failed" and row["mistake"]:
+                    if row["kind"] == "exercise":  # a hunt's own bug may be one of these
+                        same[row["mistake"]].add(row["item"])
+                    if row["again"]:
+                        found.append((3, f"{self.to_code(student, row['item'])}: {prose(row['mistake'])}, once more"))
+                if row["status"] == "untouched" and passed[row["item"]] > 0.6 * len(self.handed_in[row["lesson"]]):
+                    left.append(row["item"])
+            for mistake, items in same.items():
+                if len(items) > 1 and mistake != "does not run":
+                    where = " and ".join(self.to_code(student, item) for item in sorted(items))
+                    found.append((2, f"{where}: {prose(mistake)}"))
+            if len(left) >= LEFT:
+                found.append((len(left) // 2, "untouched, though most have solved it: " + ", ".join(map(broken, left))))
+            if found:
+                words = "; ".join(text for _, text in sorted(found, key=lambda one: -one[0]))
+                lines.append((-sum(weight for weight, _ in found), f"<li><strong>{shown}</strong> {words}</li>"))
+        ordered = [line for _, line in sorted(lines, key=lambda one: one[0])]
+        return f'<ul class="stuck">{"".join(ordered)}</ul>' if lines else "<p>Nobody, as far as the notebooks show.</p>"
+
+    def to_code(self, student, item):
+        number = self.shown.get((student, item))
+        return broken(item) if number is None else f'<a href="#c{number}">{broken(item)}</a>'
+
+    # Files and code
 
     def unread(self):
         lines = [
@@ -291,16 +376,141 @@ class Report:
         return f"<ul>{''.join(lines)}</ul>" if lines else "<p>Everything was read.</p>"
 
     def code(self):
-        return "".join(
-            f'<details id="c{number}"><summary>{self.students[student]}, {safe(item)}</summary><div class="sides"><pre>'
-            f"{safe(self.known.works.get((student, item), {}).get('source', ''), 6000)}</pre>"
-            f"{card(self.by[student, item])}</div></details>\n"
-            for (student, item), number in self.failed.items()
+        """The answers to look at, each with its verdict, under everyone who has written it."""
+        parts = []
+        for number, keys in enumerate(self.groups):
+            row, item = self.by[keys[0]], keys[0][1]
+            told = "; ".join(filter(None, (*doubts(row), row["mistake"] or UNKNOWN * (row["status"] == "failed"))))
+            who = ", ".join(self.students[one] for one, _ in keys)
+            backs = ", ".join(f'<a href="#{self.anchor(*one)}">{self.students[one[0]]}</a>' for one in keys)
+            source = safe(self.known.works.get(keys[0], {}).get("source", ""), 6000)
+            count = f"{len(keys)} × " if len(keys) > 1 else ""
+            parts.append(
+                f"<details><summary>{broken(item)}: {count}{safe(told)} <span class='quiet'>{who}</span></summary>"
+                f'<div id="c{number}" class="sides"><pre>{source}</pre>{card(row)}</div>'
+                f'<p class="back">Back to the table: {backs}</p></details>\n'
+            )
+        every = '<p class="script"><button id="all">Open all</button></p>' if parts else "<p>None.</p>"
+        return every + "".join(parts)
+
+
+# Parts of both reports
+
+
+def doubts(row: Row) -> list[str]:
+    """The flags that are a reason to talk; others say what the teacher knows."""
+    return [flag for flag in row["flags"] if flag not in ("late", "override", "not marked")]
+
+
+def scores_of(known) -> dict[str, dict[str, tuple[float, float]]]:
+    """{student: {lesson: (points, of how many)}} by now: a text that waits for its reader is in neither number."""
+    full, mine, waiting = defaultdict(dict), defaultdict(float), defaultdict(float)
+    for row in known.rows:
+        full[row["lesson"]][row["item"]] = row["max"]
+        mine[row["student"], row["lesson"]] += row["points"] or 0
+        waiting[row["student"], row["lesson"]] += row["max"] if row["points"] is None else 0
+    return {
+        student: {
+            lesson: (mine[student, lesson], sum(full[lesson].values()) - waiting[student, lesson])
+            for lesson in known.lessons()
+        }
+        for student in known.students
+    }
+
+
+def share_of(scores) -> float | None:
+    """The share of the points that can be had."""
+    points, most = (sum(one[n] for one in scores.values()) for n in (0, 1))
+    return points / most if most else None
+
+
+def distribution(title, count, shares, waiting):
+    """A line with a histogram of ten bars."""
+    bars = [sum(min(int(one * 10), 9) == n for one in shares) for n in range(10)]
+    highest = max([*bars, 1])
+    words = [f"{n * 10} to {n * 10 + 10} %: {bar}" for n, bar in enumerate(bars)]
+    told = ", ".join(one for one, bar in zip(words, bars, strict=True) if bar)
+    shown = "".join(
+        f'<i style="height: {bar / highest:.0%}" title="{one}"></i>' for one, bar in zip(words, bars, strict=True)
+    )
+    numbers = (f"{one(shares):.0%}" if shares else "" for one in (mean, median))
+    texts = f'<a href="grading.html">{waiting}</a>' if waiting else ""
+    return (
+        f'<tr><th scope="row">{title}</th><td class="n">{count}</td>'
+        + "".join(f'<td class="n">{one}</td>' for one in numbers)
+        + f'<td><span class="bars" role="img" aria-label="{told}">{shown}</span></td><td class="n">{texts}</td></tr>'
+    )
+
+
+def worth_telling(mistakes: list[Mistake]) -> list[Mistake]:
+    """The commonest that were made more than once, and about which there is something to say."""
+    return [one for one in mistakes if len(one.students) > 1 and one.why and one.name != "does not run"][:COMMONEST]
+
+
+def questions(known, can_be_sorted=True):
+    """For each question, how many answers are right, and the commonest wrong answer with its explanation."""
+    rows = defaultdict(list)
+    for row in known.rows:
+        if row["kind"] == "question" and row["status"] in ("passed", "failed"):
+            rows[row["item"]].append(row)
+    lines = []
+    ordered = sorted(rows.items(), key=lambda one: [int(part) for part in one[0].split(".")])
+    for place, (number, answers) in enumerate(ordered):
+        wrong = Counter(row["answer"] for row in answers if row["status"] == "failed").most_common(1)
+        about = ""
+        if wrong:
+            row = next(row for row in answers if row["answer"] == wrong[0][0] and row["status"] == "failed")
+            about = f"<b>{wrong[0][1]} ×</b> {explained(row)}"
+        right = sum(row["status"] == "passed" for row in answers)
+        share = right / len(answers)
+        bar = f'<span class="bar"><i style="width: {share:.0%}"></i></span>'
+        lines.append(
+            f'<tr data-place="{-place}" data-right="{-share}"><th scope="row">{number} '
+            f"{prose(all_questions()[number].title)}</th>"
+            f'<td class="n">{share:.0%} {bar}<br><span class="quiet">{right} of {len(answers)}</span></td>'
+            f"<td>{about}</td></tr>"
         )
+    plain = '<th scope="col">question</th><th scope="col">right</th>'
+    heads = sorting("place", "question", "") + sorting("right", "right", "") if can_be_sorted else plain
+    header = [f'<tr>{heads}<th scope="col">commonest wrong answer</th></tr>']
+    caption = "Right answers, and the commonest wrong one"
+    return table(caption, header, lines, "text questions") if lines else "<p>None has been answered.</p>"
 
 
-def without_comments(source):
-    """Code without its comments and its texts in triple quotes."""
-    source = re.sub(r'"""[\s\S]*?"""|\'\'\'[\s\S]*?\'\'\'', "", source)
-    lines = (re.sub(r"\s*#[^'\"]*$", "", line) for line in source.splitlines())
-    return "\n".join(line for line in lines if line.strip())
+def explained(row):
+    """A wrong answer to a question and, on a line of its own, what the verdict says about it."""
+    question, answer = all_questions()[row["item"]], row["answer"]
+    lines = [line.strip() for line in row["message"].splitlines()[1:]]
+    if isinstance(question, Choices) and answer in question.lettered:
+        answer = f"{answer}) {question.lettered[answer].text}"
+    said = " ".join(line for line in lines if line not in (answer, f"You chose {row['answer']}."))
+    return f"<b>{prose(answer, 200)}</b><br>{prose(said.removeprefix(f'You answered {answer}. '))}"
+
+
+def sentence(text):
+    """The text, which begins with a capital if it begins with a word."""
+    return text[:1].upper() + text[1:] if re.match(r"[a-z]{2}", text) else text
+
+
+def sorting(key, words, kind):
+    """The head of a column by which the table can be sorted."""
+    return f'<th class="{kind}" scope="col"><button class="sort" data-key="{key}"><span>{words}</span></button></th>'
+
+
+def in_words(lessons):
+    """lessons, 1 to 8."""
+    if len(lessons) < 2:
+        return f"lesson: {''.join(lessons) or 'none'}"
+    in_a_row = int(lessons[-1]) - int(lessons[0]) == len(lessons) - 1
+    return f"lessons, {lessons[0]} to {lessons[-1]}" if in_a_row else f"lessons: {', '.join(lessons)}"
+
+
+def prose(text, most=900):
+    """A sentence of the catalogue's: code in backticks, and a proper minus."""
+    parts = re.split(r"(<code>.*?</code>)", marked_up(clean(text, most)))
+    return "".join(one if one.startswith("<code>") else re.sub(r"(?<![\w)])-(?=\d)", "−", one) for one in parts)
+
+
+def broken(name):
+    """A name that may be broken after an underscore."""
+    return safe(name, 60).replace("_", "_<wbr>")

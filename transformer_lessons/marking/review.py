@@ -14,7 +14,7 @@ from transformer_lessons.exercises.questions.kinds import FreeText
 from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.marking.marks import OVERRIDES, TEXTS
 from transformer_lessons.marking.naming import as_typed, cell
-from transformer_lessons.marking.report import page, safe
+from transformer_lessons.marking.report import page, safe, title_of
 from transformer_lessons.marking.sheets import number, table, written
 from transformer_lessons.marking.verdicts import TELLING, course, name_in_class, solution_digest
 from transformer_lessons.tools import atomic
@@ -175,10 +175,31 @@ def by_item(known):
     return items
 
 
+def same_files(known):
+    """A line for each lesson of which students have handed in the very same notebook, unless nobody has touched it."""
+    groups, touched = defaultdict(dict), set()
+    for row in known.rows:
+        if row["status"] not in ("untouched", "missing"):
+            touched.add((row["student"], row["lesson"]))
+    for (student, lesson), (path, digest) in known.notebooks.items():
+        if (student, lesson) in touched:
+            groups[int(lesson), digest][student] = path
+    lines = []
+    for (lesson, _), files in sorted(groups.items()):
+        if len(set(files.values())) > 1:  # a group's one file counts for all its members
+            names = ", ".join(f"<bdi>{safe(known.students[student]['name'], 60)}</bdi>" for student in sorted(files))
+            lines.append(f"<li>{title_of(str(lesson))}: {names}</li>")
+    return "".join(lines)
+
+
 def write_similar(known):
     """similar.html: pairs side by side, for the teacher alone."""
+    pairs = alike(known)[:100]
     parts = ["<p>Reasons to talk, not evidence. Most exercises are too short to tell you anything.</p>"]
-    for _, one, other, item, why in alike(known)[:100]:
+    parts += [f"<h2>The same file, byte for byte</h2><ul>{lines}</ul>" for lines in [same_files(known)] if lines]
+    if len(parts) == 1 and not pairs:
+        parts.append("<p><strong>No two pieces of work in this class are strikingly alike.</strong></p>")
+    for _, one, other, item, why in pairs:
         sides = "".join(
             f"<div><bdi>{safe(known.students[who]['name'], 60)}</bdi><pre>"
             f"{safe(known.works[who, item]['source'], 6000)}</pre></div>"

@@ -40,6 +40,7 @@ class Lesson(Items):
     """What a lesson asks for, and its fresh notebook."""
 
     stem: str  # the notebook's name
+    title: str  # as its first line says
     digest: str  # of all its code
     fresh: dict[str, str]  # digests of what it defines, by the names that answers have
 
@@ -52,10 +53,12 @@ def course() -> dict[str, Lesson]:
     """
     lessons: dict[str, Lesson] = {}
     for exercise in EXERCISES.values():
-        lesson = lessons.setdefault(str(exercise.lesson), {"items": [], "stem": "", "digest": "", "fresh": {}})
+        lesson = lessons.setdefault(
+            str(exercise.lesson), {"items": [], "stem": "", "title": "", "digest": "", "fresh": {}}
+        )
         lesson["items"].append([exercise.name, exercise.name])
     for number in all_questions():
-        lessons.setdefault(number.split(".")[0], {"items": [], "stem": "", "digest": "", "fresh": {}})
+        lessons.setdefault(number.split(".")[0], {"items": [], "stem": "", "title": "", "digest": "", "fresh": {}})
     for name in reset.lessons():
         data = reset.original(name)
         if data is None or (known := lessons.get(str(int(name[:2])))) is None:
@@ -70,10 +73,17 @@ def course() -> dict[str, Lesson]:
         works = {subject: book.work_on(exercise, subject) for exercise, subject in known["items"]}
         known |= {
             "stem": name.removesuffix(".ipynb"),
+            "title": title_in(data),
             "digest": book.digest,
             "fresh": {subject: shape_of(excerpt_of(work, subject))[0] for subject, work in works.items() if work},
         }
     return lessons
+
+
+def title_in(data: bytes) -> str:
+    """Masking, of a lesson whose first line is "# 6 · Masking"."""
+    found = re.search(r'"# \d+ · ([^"\\]+)', data.decode())
+    return found[1].strip() if found else ""
 
 
 @cache
@@ -124,7 +134,9 @@ def load_variants(folder: Path) -> list[str]:
 
 
 def key_of(digest: str, seed: int) -> str:
-    return hashlib.sha256(f"{digest} {seed} {version()} {sorted(EXERCISES)}".encode()).hexdigest()[:32]
+    """The name of a result: which notebook was marked, and after a hyphen what marked it."""
+    parts = f"{digest} {seed}", f"{version()} {sorted(EXERCISES)}"
+    return "-".join(hashlib.sha256(one.encode()).hexdigest()[:16] for one in parts)
 
 
 class Marker:

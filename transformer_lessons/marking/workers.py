@@ -11,6 +11,7 @@ import os
 import signal
 import time
 from collections import Counter, deque
+from collections.abc import Callable
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import TypeAlias
@@ -28,6 +29,7 @@ TRIES = 3  # of one notebook, or of starting a process
 PATIENCE = 0.5  # seconds before another try, and twice as long before each further one
 SECONDS, BY_THE_CLOCK = 100.0, 900.0  # for one notebook: of our own CPU, and at all
 MEMORY = 1 << 30  # bytes for a worker, beyond Python, PyTorch and the catalogue
+OFTEN = 5.0  # seconds between two messages on how far it is
 BEGINNING = 300.0  # seconds by the clock until a worker is ready; it takes about five
 
 Waiting: TypeAlias = tuple[Submission, Path]  # a notebook, and where its result will be
@@ -69,11 +71,11 @@ class Worker:
         self.process.join()
 
 
-def share(jobs: int, waiting: list[Waiting], out: Path) -> dict[Path, str]:
-    """Marks the notebooks that are waiting; returns why, for those without a result."""
+def share(jobs: int, waiting: list[Waiting], out: Path, say: Callable = lambda text: None) -> dict[Path, str]:
+    """Marks the notebooks that are waiting, and says how far it is; returns why, for those without a result."""
     verdicts.course()  # once, for all workers
     torch.set_num_threads(1)
-    crew = Crew(jobs, waiting, out)
+    crew = Crew(jobs, waiting, out, say)
     try:
         crew.run()
     finally:
@@ -85,8 +87,9 @@ def share(jobs: int, waiting: list[Waiting], out: Path) -> dict[Path, str]:
 class Crew:
     """The workers that share the notebooks. A notebook goes by its number among those that are waiting."""
 
-    def __init__(self, jobs: int, waiting: list[Waiting], out: Path) -> None:
-        self.jobs, self.waiting, self.out = jobs, waiting, out
+    def __init__(self, jobs: int, waiting: list[Waiting], out: Path, say: Callable) -> None:
+        self.jobs, self.waiting, self.out, self.say = jobs, waiting, out, say
+        self.done, self.said = 0, time.monotonic()
         self.queue = deque(range(len(waiting)))
         self.tried: Counter[int] = Counter()
         self.unmarked: dict[Path, str] = {}  # the path of a result, and why there is none
@@ -124,6 +127,7 @@ class Crew:
         said = heard(worker.connection)
         if said == MARKED:
             self.failures = 0
+            self.count()
         if said in (READY, MARKED) and self.queue:
             worker.give(self.queue.popleft())
             return
@@ -135,6 +139,13 @@ class Crew:
             self.leave(worker.number, ENDED)
         elif said != MARKED:
             self.try_again(worker.number, said)
+
+    def count(self) -> None:
+        """Counts a notebook that has been marked, and says so now and then."""
+        self.done += 1
+        if time.monotonic() - self.said > OFTEN and self.done < len(self.waiting):
+            self.said = time.monotonic()
+            self.say(f"{self.done} of {len(self.waiting)} marked")
 
     def dismiss(self, worker: Worker) -> None:
         worker.end()

@@ -1,0 +1,222 @@
+"""What a teacher reads about a class, and what the class sees of it on the projector."""
+
+import json
+import re
+
+import pytest
+
+from transformer_lessons.exercises.checker.registry import EXERCISES
+from transformer_lessons.marking import marks, mistakes, policy, projector, report, review, verdicts
+
+MISTAKE, OTHER = list(EXERCISES["causal_mask"].mistakes.values())[:2]
+UPPER = "def causal_mask(length):\n    return torch.ones(length, length).triu() > 0"
+
+# Versions
+
+
+def written_by(mistake):
+    """In place of the processes that mark: every answer is wrong."""
+
+    def share(jobs, waiting, out, say=None):
+        for work, path in waiting:
+            source = json.loads(work.read())["answer"]
+            row = {
+                "item": "causal_mask",
+                "exercise": "causal_mask",
+                "kind": "exercise",
+                "status": "failed",
+                "flags": [],
+            }
+            row |= {"mistake": mistake, "message": "✗ causal_mask"}
+            answer = {"source": source, "digest": source, "nodes": 9, "lines": [], "comments": []}
+            result = {"lesson": "6", "held": [], "fresh": False, "rows": [row], "work": {"causal_mask": answer}}
+            path.write_text(json.dumps(result))
+        return {}
+
+    return share
+
+
+@pytest.fixture
+def versions(tmp_path, monkeypatch):
+    """A function that hands in an answer, marks it with a version of the course, and returns (again, what is said)."""
+    monkeypatch.setattr(marks, "share", written_by("the mask inverted"))
+    (tmp_path / "class" / "ada").mkdir(parents=True)
+
+    def hand_in(answer, version, other=""):
+        monkeypatch.setattr(verdicts, "version", lambda: version)
+        (tmp_path / "class" / "ada" / "06_masking.ipynb").write_text(json.dumps({"answer": answer, "other": other}))
+        said = []
+        known = marks.mark(tmp_path / "class", tmp_path / "marks", 1, said.append)
+        return known.rows[0]["again"], said[0]
+
+    return hand_in
+
+
+def test_an_update_of_the_course_makes_nobody_stuck_and_no_work_new(versions):
+    assert versions("a", "first") == (False, "1 notebook from 1 student, 1 of them new")
+    assert versions("a", "second") == (
+        False,
+        "1 notebook from 1 student, 0 of them new; the course has changed, so 1 is marked again",
+    )
+    assert versions("a", "second") == (False, "1 notebook from 1 student, 0 of them new")
+
+
+def test_the_same_mistake_in_another_answer_is_stuck_and_the_same_answer_in_another_notebook_is_not(versions):
+    versions("a", "first")
+    assert versions("a", "first", "another cell")[0] is False
+    assert versions("b", "first")[0] is True
+    assert versions("b", "second")[0] is True
+
+
+# Mistakes
+
+
+def row(student, item, status, **more):
+    about = {"student": student, "lesson": "6", "item": item, "exercise": item, "kind": "exercise", "flags": []}
+    about |= {"status": status, "mistake": "", "answer": "", "again": False, "file": "x", "message": f"○ {item}"}
+    return marks.scored(about | more, policy.POLICY)
+
+
+def class_of(folder, answers, students=None):
+    """A class in which each student has handed in an answer: (mistake, source)."""
+    known = marks.Class(folder, 5, held={"files", "processes", "network"})
+    for student in [*answers, *(students or ())]:
+        known.students[student] = {"name": student.capitalize(), "folder": "", "slug": student}
+    for student, (mistake, source) in answers.items():
+        message = "✗ causal_mask: wrong in row 1.\n  Row 1 may attend to <b>nothing</b>."
+        known.rows.append(row(student, "causal_mask", "failed", mistake=mistake, message=message))
+        known.works[student, "causal_mask"] = {"source": source, "digest": source}
+    return known
+
+
+def hunt(student, mistake):
+    return row(student, "fixed_mask", "failed", mistake=mistake, exercise="causal_mask", kind="hunt")
+
+
+def test_mistakes_are_counted_by_exercise_of_those_who_handed_it_in_and_hunts_apart(tmp_path):
+    answers = {"ada": (MISTAKE.name, UPPER), "bob": (MISTAKE.name, UPPER), "eve": (OTHER.name, UPPER)}
+    known = class_of(tmp_path, answers, ["zoe"])
+    known.rows += [hunt(one, OTHER.name) for one in ("ada", "bob", "eve")]
+    found = {(one.item, one.name): one.share() for one in mistakes.mistakes_in(known, "exercise")}
+    assert found == {("causal_mask", MISTAKE.name): "2 of 3", ("causal_mask", OTHER.name): "1 of 3"}
+    text = report.Report(known).body()
+    assert [one for one in text.split("<tr>") if "bug hunt not solved" in one and "3 of 3" in one]
+    assert text.count("<ol class=") == 1
+    (telling,) = re.findall(r'<ol class="next">.*?</ol>', text)
+    assert "2 of 3" in telling
+    assert "fixed_mask" not in telling + projector.screen(known, mistakes.mistakes_in(known, "exercise")[0], 1, 1)
+
+
+def test_what_is_not_recognised_says_so_and_the_same_answer_of_several_is_told(tmp_path):
+    known = class_of(tmp_path, {"ada": ("", UPPER), "bob": ("", UPPER), "eve": ("", UPPER + " ")})
+    first, second = mistakes.mistakes_in(known, "exercise")
+    assert (first.name, first.share(), first.why) == ("not recognised", "2 of 3", "Row 1 may attend to <b>nothing</b>.")
+    assert (second.share(), second.why) == ("1 of 3", "")
+    assert "<b>nothing" not in report.Report(known).body() + projector.body(known)
+    assert "may attend to &lt;b&gt;nothing" in projector.body(known)
+
+
+# Names
+
+
+@pytest.mark.parametrize(
+    ("student", "source", "shown"),
+    [
+        ("ask", UPPER, True),  # a part of "mask"
+        ("length", UPPER, True),  # a word of the task
+        ("triu", UPPER, True),  # a word of the library
+        ("ada", UPPER.replace("triu()", "triu(ada)"), False),
+        ("ada", UPPER + " + ada_mask", False),
+        ("ada", UPPER + " + maskOfAda", False),
+        ("ada", UPPER + " + 'by Ada'", False),
+        ("max", UPPER + " + 'by Max'", False),
+        ("max", UPPER.replace("triu()", "max()"), True),
+        ("u1234", UPPER + " + u1234", False),
+    ],
+)
+def test_code_is_shown_unless_somebodys_name_is_a_word_in_it(tmp_path, student, source, shown):
+    known = class_of(tmp_path, {student: (MISTAKE.name, source), "bob": (MISTAKE.name, "")})
+    lines, _ = mistakes.answer_to_show(known, mistakes.mistakes_in(known, "exercise")[0])
+    assert ("\n".join(lines) == source) is shown
+    assert lines, "the catalogue has an answer that makes the mistake"
+
+
+def test_the_line_that_is_wrong_is_marked_where_the_catalogue_knows_it():
+    solution = "def f(x):\n    y = x + 1\n    return (y, 1)"
+    variant = "def f(x):\n    y = x + 2\n    return (y, 1)"
+    assert mistakes.wrong_lines("def f(x):\n    y = (x + 2)\n    return y, 1", [variant], solution) == {1}
+    assert mistakes.wrong_lines("def f(x):\n    z = x + 2\n    return z, 1", [variant], solution) == set()
+
+
+def test_the_projector_shows_numbers_and_nobody(tmp_path):
+    known = class_of(tmp_path, {"ada": (MISTAKE.name, UPPER), "bob": (MISTAKE.name, UPPER)})
+    text = projector.body(known)
+    assert "1 of 1 · Lesson 6 · Masking · 2 of 2 who handed it in" in text
+    assert not any(one in text.lower() for one in (*known.students, *map(known.pseudonym, known.students)))
+    assert text.index("What is wrong here?") < text.index(report.prose(MISTAKE.why))
+
+
+# The report
+
+
+def test_equal_answers_share_a_box_that_leads_back_and_every_link_leads_somewhere(tmp_path):
+    known = class_of(tmp_path, {name: (MISTAKE.name, UPPER) for name in ("ada", "bob", "eve")})
+    known.rows.append(row("ada", "padding_mask", "passed", flags=["as the course's solution"]))
+    known.works["ada", "padding_mask"] = {"source": "pass", "digest": "x"}
+    text = report.Report(known).body()
+    assert text.count("<details>") == 2
+    assert "3 × " in text
+    assert 'title="ada, padding_mask: as the course&#x27;s solution">✓⚑</a>' in text
+    links, places = set(re.findall(r'href="#([^"]+)"', text)), set(re.findall(r' id="([^"]+)"', text))
+    assert links <= places
+    assert 'href="feedback/ada/lesson_6.html"' in text
+
+
+def test_late_work_and_points_that_the_teacher_gave_have_signs_of_their_own(tmp_path):
+    known = class_of(tmp_path, {"ada": (MISTAKE.name, UPPER)})
+    known.rows[0] |= {"late": True, "flags": ["late", "override"], "points": 1, "max": 1, "reason": "at the board"}
+    text = report.Report(known).body()
+    (cell,) = re.findall(r'<td class="p first">.*?</td>', text)
+    assert "✗✎" in cell
+    assert "⚑" not in cell
+    assert "at the board" in cell
+    assert '<span class="late"' in text
+
+
+def test_shares_have_one_base_for_all_and_texts_that_wait_are_on_neither_side(tmp_path):
+    known = class_of(tmp_path, {"ada": (MISTAKE.name, UPPER)}, ["zoe"])
+    known.rows += [row("ada", "padding_mask", "passed"), row("ada", "6.11", "given", kind="text")]
+    scores = report.scores_of(known)
+    most = known.rows[0]["max"] + known.rows[1]["max"]
+    assert scores["ada"] == {"6": (known.rows[1]["points"], most)}
+    assert scores["zoe"] == {"6": (0, most + 3)}
+
+
+def test_a_notebook_that_was_not_read_is_not_shown_as_not_handed_in(tmp_path):
+    known = class_of(tmp_path, {"ada": (MISTAKE.name, UPPER)}, ["zoe"])
+    known.in_doubt["zoe", "6"] = "it breaks off"
+    text = report.Report(known).body()
+    assert 'colspan="2"><a href="#unread" title="it breaks off">! not read</a>' in text
+
+
+def test_who_left_one_exercise_is_not_stuck_and_a_hunts_own_bug_is_no_second_mistake(tmp_path):
+    known = class_of(tmp_path, {"ada": (MISTAKE.name, UPPER)})
+    known.rows += [hunt("ada", MISTAKE.name), row("ada", "padding_mask", "untouched")]
+    assert "Nobody" in report.Report(known).stuck()
+    known.rows.append(row("ada", "masked_softmax", "failed", mistake=MISTAKE.name))
+    assert "masked_<wbr>softmax" in report.Report(known).stuck()
+
+
+def test_the_same_file_of_two_students_is_named_and_where_nothing_is_alike_it_says_so(tmp_path):
+    known = class_of(tmp_path, {"ada": (MISTAKE.name, UPPER), "bob": (MISTAKE.name, UPPER)})
+    for work in known.works.values():
+        work |= {"nodes": 9, "lines": [], "comments": []}
+    review.write_similar(known)
+    assert "No two pieces of work" in (tmp_path / "similar.html").read_text(encoding="utf-8")
+    known.notebooks = {(one, "6"): (f"{one}/6.ipynb", "digest") for one in ("ada", "bob")}
+    review.write_similar(known)
+    text = (tmp_path / "similar.html").read_text(encoding="utf-8")
+    assert "<li>Lesson 6 · Masking: <bdi>Ada</bdi>, <bdi>Bob</bdi></li>" in text
+    assert "No two" not in text
+    known.notebooks = {(one, "6"): ("group/6.ipynb", "digest") for one in ("ada", "bob")}
+    assert review.same_files(known) == ""

@@ -1,0 +1,167 @@
+"""Which mistakes a class has made and how often, and answers that show them without saying whose they are."""
+
+import ast
+import builtins
+import keyword
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from transformer_lessons.exercises.checker.registry import EXERCISES
+from transformer_lessons.marking.marks import Class
+from transformer_lessons.marking.naming import clean
+from transformer_lessons.marking.results import Row
+
+UNKNOWN = "not recognised"
+TEXTS = re.compile(r'"[^"\n]*"|\'[^\'\n]*\'')
+
+
+@dataclass
+class Mistake:
+    """A mistake that students have made in an exercise or a bug hunt."""
+
+    lesson: str
+    item: str
+    exercise: str
+    name: str
+    why: str
+    look: str
+    students: set[str]
+    out_of: int  # students who have handed in the lesson
+    digest: str = ""  # of the answer, if all have written the same, which the catalogue does not know
+
+    def share(self) -> str:
+        return f"{len(self.students)} of {self.out_of}"
+
+
+def handed_in(known: Class) -> dict[str, set[str]]:
+    """{lesson: the students who have handed it in}"""
+    students = defaultdict(set)
+    for row in known.rows:
+        students[row["lesson"]].add(row["student"])
+    return students
+
+
+def mistakes_in(known: Class, kind: str) -> list[Mistake]:
+    """The mistakes in exercises, or in bug hunts, the commonest first.
+
+    They are never counted together: the code of a hunt has its own mistake, which may be one of the exercise's.
+    """
+    groups = defaultdict(list)
+    rows = [row for row in known.rows if row["kind"] == kind and row["status"] == "failed"]
+    same = defaultdict(int)
+    for row in rows:
+        same[row["item"], digest_of(known, row)] += 1
+    for row in rows:
+        digest = "" if row["mistake"] or same[row["item"], digest_of(known, row)] < 2 else digest_of(known, row)
+        groups[row["lesson"], row["item"], row["exercise"], row["mistake"] or UNKNOWN, digest].append(row)
+    students = handed_in(known)
+    found = []
+    for (lesson, item, exercise, name, digest), alike in groups.items():
+        page = EXERCISES[exercise].mistakes.get(name) if exercise in EXERCISES else None
+        why, look = (
+            (page.why, page.look) if page else (said(alike[0]["message"]) if name != UNKNOWN or digest else "", "")
+        )
+        who = {row["student"] for row in alike}
+        found.append(Mistake(lesson, item, exercise, name, why, look, who, len(students[lesson]), digest))
+    return sorted(found, key=lambda one: (-len(one.students), int(one.lesson), one.item, one.name, one.digest))
+
+
+def digest_of(known: Class, row: Row) -> str:
+    work = known.works.get((row["student"], row["item"]))
+    return work.get("digest", "") if work else ""
+
+
+def said(message: str) -> str:
+    """What a verdict says in sentences, without its first line, numbers and hints."""
+    first, *lines = clean(message, 4000).splitlines()
+    sentences = []
+    for line in lines:
+        if line.startswith(("  Where to look:", "  Need more?", "    ")):
+            break
+        sentences.append(line.strip())
+    return " ".join(sentences) or re.sub(r"^\W*[\w() ]+: ", "", first)
+
+
+# Without a name
+
+
+def answer_to_show(known: Class, mistake: Mistake) -> tuple[list[str], set[int]]:
+    """(the lines of an answer that makes a mistake, the numbers of those that are wrong, if that is certain).
+
+    It is the shortest answer of the class in which nobody's name occurs, without its comments; if there is none, the
+    catalogue's.
+    """
+    answers = [
+        without_comments(known.works[row["student"], row["item"]]["source"])
+        for row in known.rows
+        if row["item"] == mistake.item
+        and (row["student"], row["item"]) in known.works
+        and row["student"] in mistake.students
+        and mistake.digest in ("", digest_of(known, row))
+    ]
+    names = names_of(known)
+    answers = [one for one in answers if one and not names_in(one, names, mistake.exercise)]
+    known_mistake = EXERCISES[mistake.exercise].mistakes.get(mistake.name)
+    variants = [ast.unparse(one.tree) for one in known_mistake.variants] if known_mistake else []
+    answer = min(sorted(answers or variants[:1]), key=len, default="")
+    return answer.splitlines(), wrong_lines(answer, variants, EXERCISES[mistake.exercise].solution_text())
+
+
+def wrong_lines(answer: str, variants: list[str], solution: str) -> set[int]:
+    """The numbers of the lines that a known wrong answer has and the right one has not."""
+
+    def plain(text: str) -> list[str]:
+        return [re.sub(r"[\s()]", "", line).replace("'", '"') for line in text.splitlines()]
+
+    right = {*plain(solution), *plain(ast.unparse(ast.parse(solution)))}
+    wrong = {line for variant in variants for line in plain(variant)} - right
+    return {number for number, line in enumerate(plain(answer)) if line in wrong}
+
+
+def without_comments(source: str) -> str:
+    """Code without its comments and its texts in triple quotes."""
+    source = re.sub(r'"""[\s\S]*?"""|\'\'\'[\s\S]*?\'\'\'', "", source)
+    lines = (re.sub(r"\s*#[^'\"]*$", "", line) for line in source.splitlines())
+    return "\n".join(line for line in lines if line.strip())
+
+
+def names_of(known: Class) -> set[str]:
+    """All words of the class's names and ids, but for single letters and short numbers."""
+    texts = {text.lower() for one in known.students for text in (one, known.students[one]["name"])}
+    words = {word for text in texts for word in re.findall(r"\w+", text)}
+    return {word for word in words if len(word) > (3 if word.isdecimal() else 1)}
+
+
+def names_in(source: str, names: set[str], exercise: str) -> set[str]:
+    """The names that occur in code as whole words, or as parts of a name such as `ada_mask`.
+
+    The words of the task are nobody's names; nor, outside texts, are those of Python and of the libraries.
+    """
+    task, texts = words_of_task(exercise), " ".join(TEXTS.findall(source))
+    return names & ((words_in(TEXTS.sub(" ", source)) - task - words_of_libraries()) | (words_in(texts) - task))
+
+
+def words_in(text: str) -> set[str]:
+    words = set()
+    for one in re.findall(r"\w+", text):
+        words |= {one, *one.split("_"), *re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", one)}
+    return {word.lower() for word in words}
+
+
+@cache
+def words_of_task(exercise: str) -> set[str]:
+    known = EXERCISES[exercise]
+    variants = [variant.text for one in known.mistakes.values() for variant in one.variants]
+    return words_in("\n".join([exercise, known.contract, known.stub, known.solution_text(), *variants]))
+
+
+@cache
+def words_of_libraries() -> set[str]:
+    named = [keyword.kwlist, *(dir(one) for one in (builtins, str, list, dict, np, np.ndarray, torch, torch.Tensor, F))]
+    return {word.lower() for names in named for word in names}
