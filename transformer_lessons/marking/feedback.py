@@ -134,7 +134,7 @@ def tiles(rows):
     words = {"right": "right", "wrong": "wrong", "read": "read by your teacher", "waiting": "waiting for a reader"}
     words |= {"not marked": "could not be marked", "not answered": "not answered"}
     waiting = sum(row["max"] for row in rows if row["points"] is None)
-    facts = [(points_of(rows), "points" + (f"; {waiting:g} more wait for a reader" if waiting else ""))]
+    facts: list[tuple] = [(points_of(rows), "points" + (f"; {waiting:g} more wait for a reader" if waiting else ""))]
     facts += [(count[name], what) for name, what in words.items() if count[name]]
     return '<ul class="facts">' + "".join(f"<li><strong>{one}</strong>{what}</li>" for one, what in facts) + "</ul>"
 
@@ -237,9 +237,9 @@ def read_blocks(row, question, with_model):
 
 def overview(by_lesson):
     """What the student has reached in each lesson, with the way to its page."""
-    names = ("right", "wrong", "read", "waiting", "not marked", "not answered")
     counts = {lesson: Counter(map(outcome, rows)) for lesson, rows in by_lesson.items()}
-    names = [name for name in names if any(count[name] for count in counts.values())]
+    outcomes = ("right", "wrong", "read", "waiting", "not marked", "not answered")
+    names = [name for name in outcomes if any(count[name] for count in counts.values())]
     lines = "".join(
         f'<tr><th scope="row"><a href="lesson_{lesson}.html">{title_of(lesson)}</a></th>'
         f'<td class="n">{points_of(rows)}</td>'

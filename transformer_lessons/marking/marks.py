@@ -296,11 +296,11 @@ def read_back(known: Class, policy: dict) -> None:
             known.remarks.append(
                 f"overrides.csv: {change['points']!r} for {item} by {student} is not a number of points."
             )
-    for row in given:
-        wrong = [row[one] for one in ("p1", "p2", "p3") if row[one].strip() and number(row[one]) is None]
-        if wrong and row["who"] != "model answer":
+    for line in given:
+        wrong = [line[one] for one in ("p1", "p2", "p3") if line[one].strip() and number(line[one]) is None]
+        if wrong and line["who"] != "model answer":
             known.remarks.append(
-                f"texts.csv: {wrong[0]!r} for {row['question']} by {row['who']} is not a number of points."
+                f"texts.csv: {wrong[0]!r} for {line['question']} by {line['who']} is not a number of points."
             )
     for row in known.rows:
         read = texts.get((row["item"], known.pseudonym(row["student"]), cell(row["answer"], 20_000)), {})

@@ -3,7 +3,7 @@
 import base64
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from itertools import chain
 from typing import NamedTuple
 
@@ -147,7 +147,8 @@ def sums_in(marks, lesson=None):
     waiting = 0
     if not marks.exists():
         raise ValueError(f"There is no {marks}: mark the class first, or name the folder of the marks with --out.")
-    sums, lines, most = {}, Counter(), Counter()
+    sums, lines = {}, Counter()
+    most: dict[tuple, float] = defaultdict(float)
     for row in table(marks, "student", "lesson", "kind", "item", "points"):
         points = number(row["points"]) if row["points"] else 0  # a text that waits for its reader has none yet
         if points is None:
