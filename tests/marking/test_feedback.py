@@ -95,6 +95,23 @@ def test_points_of_the_teachers_own_have_their_reason_and_no_sign_of_the_checks(
 WAITING = [("1", "waiting"), ("1", "not")]
 
 
+def test_points_for_what_was_left_out_are_on_the_page_too(tmp_path):
+    page = pages(
+        tmp_path, overrides="ada,padding_mask,1,shown to me\n", time="2026-12-03", deadline="2026-12-01", late=0.5
+    )
+    card = cards(page["lesson_6"])["padding_mask"]
+    assert "1 of 1</span></span>" in card
+    assert "shown to me" in card
+    assert "Not answered" not in page["lesson_6"]
+
+
+@pytest.mark.parametrize(("texts", "sign"), [(["1", "1", "1", ""], "✓"), (["1", "1", "0.5", ""], "6.11")])
+def test_only_a_text_that_makes_every_point_has_a_tick_late_or_not(tmp_path, texts, sign):
+    page = pages(tmp_path, texts=texts, time="2026-12-03", deadline="2026-12-01", late=0.5)["lesson_6"]
+    heading = re.search(r"<p><strong>(.*?)</strong>", cards(page)["6.11"])[1]
+    assert re.sub(r"<.*?>", "", heading).startswith(sign)
+
+
 def test_every_answer_stands_beside_what_was_asked(tmp_path):
     page = pages(tmp_path)["lesson_6"]
     assert "triu() &gt; <span" in cards(page)["causal_mask"]

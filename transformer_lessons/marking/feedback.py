@@ -58,7 +58,7 @@ def titled(title, person, body):
 
 def feedback(known, rows: list[Row], lessons=()) -> str:
     """A student's own results: the points, a card for each answer, and what was not answered."""
-    answered = [row for row in rows if row["status"] not in ("untouched", "missing")]
+    answered = [row for row in rows if outcome(row) != "not answered"]
     parts = [links(rows, lessons), about(rows), late(rows, known.policy), tiles(rows)]
     for kind, title in KINDS.items():
         cards = [shown(known, row) for row in answered if row["kind"] == kind]
@@ -109,12 +109,12 @@ def day(time: str) -> str:
 
 def outcome(row: Row) -> str:
     """What became of an answer, in a word."""
+    if "reason" in row:
+        return "wrong" if not row["points"] else "right" if status_of(row) == "passed" else "read"
     if row["status"] in ("untouched", "missing"):
         return "not answered"
     if row["points"] is None:
         return "waiting"
-    if "reason" in row:
-        return "wrong" if not row["points"] else "right" if status_of(row) == "passed" else "read"
     return {"passed": "right", "failed": "wrong", "read": "read"}.get(row["status"], "not marked")
 
 
@@ -150,7 +150,7 @@ def name_of(row):
 def shown(known, row: Row) -> str:
     """The card of one answer: what was asked, what the student gave, the verdict, and the points."""
     points = "waiting" if row["points"] is None else of(row["max"], row["points"])
-    points += " · late" if row.get("late") and row["points"] else ""
+    points += " · late" if row.get("late") and row["points"] and "reason" not in row else ""
     if row["kind"] in ("exercise", "hunt"):
         source = clean(known.works.get((row["student"], row["item"]), {}).get("source", ""), LONGEST)
         left = card_of(status_of(row), told(row)).replace("</p>", "</p>" + overridden(row), 1)
@@ -166,10 +166,11 @@ def shown(known, row: Row) -> str:
 
 
 def status_of(row):
-    """Which colour the card has: that of the points, where a teacher gave them."""
-    if row["kind"] == "text" or "reason" in row:
-        full = row["points"] is not None and row["points"] >= row["max"] * (0.999 if not row.get("late") else 0)
-        return "passed" if full and row["points"] else "not marked"
+    """Which colour the card has: that of the points, where a person gave them."""
+    if "reason" in row:
+        return "passed" if row["points"] and row["points"] >= row["max"] else "not marked"
+    if row["kind"] == "text":
+        return "passed" if sum(row.get("given", ())) >= 3 else "not marked"
     return row["status"]
 
 
@@ -213,13 +214,14 @@ def answer_blocks(row, question):
         given = [f"{letter}) {text}" for letter, text in chosen.items()]
         said = [line for line in said if line not in given]
     answers = "<br>".join(marked_up(clean(one, 500)) for one in given)
-    return [f"<p><strong>Your answer:</strong> {answers}</p>", *(f"<p>{marked_up(line)}</p>" for line in said)]
+    yours = [f"<p><strong>Your answer:</strong> {answers}</p>"] if answers else []
+    return [*yours, *(f"<p>{marked_up(line)}</p>" for line in said)]
 
 
 def text_blocks(row):
     """The student's own words, and what the teacher says to them."""
     yours = f'<blockquote aria-label="Your answer">{safe(row["answer"], 20_000)}</blockquote>'
-    return [yours, *([teacher(row["comment"])] if row.get("comment") else [])]
+    return [*([yours] if row["answer"] else []), *([teacher(row["comment"])] if row.get("comment") else [])]
 
 
 def read_blocks(row, question, with_model):
