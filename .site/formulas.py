@@ -16,8 +16,11 @@ BAR = '<mo stretchy="false">|</mo>'
 
 
 def mathml(text, block):
-    """TeX as MathML, spaced as in TeX: thin spaces beside the name of a function, none inside bars."""
-    found = tex2mathml(text, as_block=block)
+    """TeX as MathML, spaced as in TeX: thin spaces beside the name of a function, none inside bars.
+
+    For docutils, the 12 of ½ (frac12) is one number, the numerator, unless each has braces of its own.
+    """
+    found = tex2mathml(re.sub(r"(\\[td]?frac) *(\w)(\w)", r"\1{\2}{\3}", text), as_block=block)
     found = re.sub(rf"(</m[a-np-z]\w*>|\|</mo>)(\s*)(?=<mi>\w+</mi>\s*{APPLY})", rf"\1{THIN}\2", found)
     found = re.sub(rf"{APPLY}(?=\s*<m[a-np-z])", APPLY + THIN, found)
     return found.replace(BAR, '<mo stretchy="false" lspace="0" rspace="0">|</mo>')

@@ -592,6 +592,17 @@ def test_every_formula_of_the_lessons_is_built(site):
 
 @needs_sphinx
 @pytest.mark.parametrize("path", facts.LESSONS, ids=lambda path: path.stem)
+def test_a_fraction_of_two_digits_is_one_over_the_other(path):
+    """Docutils alone would put the 12 of ½ over whatever follows."""
+    mathml = load("formulas").mathml
+    for text in formulas_of(path):
+        built = re.sub(r"\s|<mfrac[^>]*>", "", mathml(text, False))
+        for above, below in re.findall(r"\\[td]?frac(\w)(\w)", text):
+            assert re.search(rf"<mn>{above}</mn><m[ni]>{below}</m[ni]></mfrac>", built), text
+
+
+@needs_sphinx
+@pytest.mark.parametrize("path", facts.LESSONS, ids=lambda path: path.stem)
 def test_the_font_has_every_sign_of_the_formulas(path):
     from fontTools.ttLib import TTFont
 
