@@ -302,7 +302,7 @@ class Report:
             lines = [self.mistake(one) for one in self.mistakes if one.lesson == lesson]
             lines += self.unsolved(lesson)
             if lines:
-                header = heading("who handed it in", "what is wrong, where to look, and who")
+                header = heading("made by", "what is wrong, where to look, and who")
                 parts.append(f"<h3>{title_of(lesson)}</h3>" + table("Mistakes", header, lines, "text mistakes"))
         return "\n".join(parts) or "<p>None.</p>"
 
