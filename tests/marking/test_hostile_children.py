@@ -309,7 +309,7 @@ def test_a_notebook_that_ends_the_marker_takes_nobody_with_it(tmp_path, monkeypa
         (tmp_path / "in" / name).mkdir(parents=True)
         (tmp_path / "in" / name / "01_first_steps.ipynb").write_text(f'{{"cells": ["{name}"]}}')
 
-    def share(jobs, waiting, out):
+    def share(jobs, waiting, *_):
         for work, path in waiting:  # the second of two workers takes the next while the first one dies
             if work.student == "eve":
                 return {path: workers.ENDED for _, path in waiting if not path.exists()}

@@ -3,6 +3,7 @@
 import base64
 import contextlib
 import csv
+import hashlib
 import io
 import json
 import os
@@ -353,7 +354,7 @@ def test_a_run_that_was_killed_ends_in_the_same_bytes(marked):
 
 
 def test_where_nothing_has_changed_nothing_is_marked(marked, monkeypatch):
-    monkeypatch.setattr(marks, "share", lambda jobs, waiting, out: pytest.fail("marked") if waiting else {})
+    monkeypatch.setattr(marks, "share", lambda jobs, waiting, *_: pytest.fail("marked") if waiting else {})
     assert commands.mark([str(marked / "class"), "--out", str(marked / "one")]) == 0
 
 
@@ -361,7 +362,9 @@ def test_one_student_is_marked_anew_and_nobody_else(marked, tmp_path, monkeypatc
     out, seen = shutil.copytree(marked / "one", tmp_path / "marks"), []
     student = sorted(path.name for path in (marked / "class").iterdir() if path.name.isalpha())[0]
     share = marks.share
-    monkeypatch.setattr(marks, "share", lambda jobs, waiting, out: seen.extend(waiting) or share(jobs, waiting, out))
+    monkeypatch.setattr(
+        marks, "share", lambda jobs, waiting, *more: seen.extend(waiting) or share(jobs, waiting, *more)
+    )
     assert commands.mark([str(marked / "class"), "--out", str(out), "--student", student]) == 0
     assert seen
     assert {work.student for work, _ in seen} == {student}
@@ -388,11 +391,17 @@ def test_a_class_list_names_everybody_and_spreads_the_work_of_a_group(marked, tm
     assert "not on the class list" in (out / "unread.txt").read_text()
 
 
+SCRIPTS = {"grading.html": 2, "report.html": 1, "report-anonymous.html": 1}  # their own, which their policies name
+
+
 def test_no_formula_and_no_script_survives(marked):
     for path, data in contents(marked / "one").items():
         text = data.decode()
         if path.suffix == ".html":
-            assert text.count("<script") == 2 * (path.name == "grading.html")  # its own, which its policy names
+            assert text.count("<script") == SCRIPTS.get(path.name, 0)
+            for script in re.findall(r"<script>(.*?)</script>", text, re.DOTALL):
+                digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+                assert f"script-src 'sha256-{digest}'" in text
             assert "<img" not in text
             assert "default-src 'none'" in text
             assert "‮" not in text

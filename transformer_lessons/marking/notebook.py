@@ -48,7 +48,8 @@ def sources_of(data):
 
 def not_a_notebook(text):
     begins = text.lstrip()[:1] == "{" and text.rstrip()[-1:] != "}"
-    return "it breaks off: it was cut off while it was saved, or copied" if begins else "it is not a notebook"
+    cut_off = "it is only the beginning of a notebook, cut off while it was saved or copied"
+    return cut_off if begins else "it is not a notebook"
 
 
 def whole_cells(text):

@@ -276,7 +276,8 @@ class Report:
             shares = [share for one in who if (share := share_of({lesson: self.scores[one][lesson]})) is not None]
             lines.append(distribution(title_of(lesson), f"{len(who)} of {len(self.students)}", shares, waiting))
         shares = [share for one in self.scores.values() if (share := share_of(one)) is not None]
-        everyone = distribution("All lessons", f"{len(shares)} of {len(self.students)}", shares, "")
+        some = set().union(*self.handed_in.values())
+        everyone = distribution("All lessons", f"{len(some)} of {len(self.students)}", shares, "")
         if not lines:
             return "<p>Nothing has been handed in.</p>"
         header = heading("handed in", "mean", "median", "from 0 to 100 %", "texts to read")
