@@ -375,7 +375,9 @@ def level_the_features(page):
     compare()
     before = page.said().split("After ")[1]
     buttons = page.root.find_elements(By.CSS_SELECTOR, "button")
-    for button, change in [(0, lambda x: x + 1), (1, lambda x: x - 1), (3, lambda x: x / 2), (1, lambda x: x - 1)]:
+    double, halve = (2, lambda x: 2 * x), (3, lambda x: x / 2)
+    shift, back = (0, lambda x: x + 1), (1, lambda x: x - 1)
+    for button, change in [shift, back, halve, back, *5 * [double], *6 * [shift], *5 * [halve]]:
         buttons[button].click()
         token = change(token)
         compare()

@@ -57,6 +57,6 @@
     const far = drawn.filter(token => token === shown).length;
     const rest = number ? `${others} tokens have ${two(shares[shown])} together` : 'the unlikely tokens are cut off';
     said.textContent = `The likeliest token, “${words[0]}”, has probability ${two(shares[0])}; ${rest}. `
-      + (drawn.length ? `Of 20 draws, ${far} fell on other tokens than those named${far ? ': the “…”' : ''}.` : number > 100 ? 'Each of them is unlikely, but there are many.' : '');
+      + (drawn.length ? `Of 20 draws, ${far || 'none'} fell on ${far === 1 ? 'a token' : 'tokens'} that the list does not name${far ? ', shown as “…”' : ''}.` : number > 100 ? 'Each of them is unlikely, but there are many.' : '');
   }
   show();

@@ -83,6 +83,15 @@
     return merged;
   }
 
+  function showNewest() {  // the end of the list, from a whole row on
+    book.style.paddingBottom = '';
+    book.scrollTop = book.scrollHeight;
+    const tops = [...book.children].map(row => row.offsetTop - book.offsetTop), first = tops.find(top => top >= book.scrollTop);
+    if (!book.scrollTop || first === undefined) return;
+    book.style.paddingBottom = `${first - book.scrollTop}px`;
+    book.scrollTop = first;
+  }
+
   function show() {
     let words = wordsOf(field.value).map(word => [...bytes(word)]);
     const whole = words.flat().length, learned = [];
@@ -100,8 +109,8 @@
       return make('span', {className: `piece${part.length > 1 ? ' grown' : ''}${fresh ? ' fresh' : ''}${paired ? ' paired' : ''}`, textContent: visible(part)});
     })));
     book.replaceChildren(...learned.map(pair => make('li', {textContent: `${sumOf(pair)}, ${why(pair)}`})));
-    book.scrollTop = book.scrollHeight;
-    said.textContent = `${whole} bytes are ${words.flat().length} tokens after ${learned.length} merges. `
+    showNewest();
+    said.textContent = `${whole} bytes are ${words.flat().length} tokens after ${learned.length} ${learned.length === 1 ? 'merge' : 'merges'}. `
       + (next ? `Next: ${visible(next.left)} + ${visible(next.right)}, which ${ranks ? 'has' : 'occurs'} ${why(next)}.` : 'No pair is left.');
   }
   show();

@@ -10,7 +10,7 @@
     'repeat: the heads in turn': (query, group, many) => query % many,
   };
   const picks = Object.entries(orders).map(([name, order]) => make('button', {type: 'button', textContent: name, onclick: () => { chosen = order; show(); }}, buttons));
-  const picture = draw('svg', {viewBox: `0 0 ${heads * wide + 90} 232`, width: heads * wide + 90, role: 'img'}, stage);
+  const picture = draw('svg', {viewBox: `-12 0 ${heads * wide + 102} 232`, width: heads * wide + 102, role: 'img'}, stage);
   const write = (x, y, text, anchor = 'middle') => Object.assign(draw('text', {x, y, 'text-anchor': anchor}, picture), {textContent: text});
   const xOf = (place, many) => 84 + wide * (heads * (place + 0.5) / many);
   write(72, top + 5, 'query heads', 'end');
