@@ -2,7 +2,7 @@
 lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', warmth = 0.8) => {
   const {num_heads: heads, num_layers: layers, max_length: most, vocabulary_size: size} = model.architecture;
   const EXAMPLES = ['O Romeo, Romeo,', 'Shall I compare thee', 'Enter Ghost.', 'My lord, I love'];
-  const SHOWN = 10, LONGEST = 400, TOP_K = [1, 2, 3, 5, 10, 20, 40, 100].filter(k => k < size).concat(size), SPEEDS = [4, 12, 30, Infinity];
+  const SHOWN = 10, LONGEST = 400, ROOM = 80, TOP_K = [1, 2, 3, 5, 10, 20, 40, 100].filter(k => k < size).concat(size), SPEEDS = [4, 12, 30, Infinity];
 
   // The text: tokens, how each came to be there, and what the model made of it. Of steps, the first `valid` still hold,
   // and of ids, the first `verified` are what the dice give.
@@ -21,6 +21,7 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
   const write = make('button', {className: 'go'}, ask);
   const again = make('button', {type: 'button', textContent: 'Write another', title: 'The same line with other dice'}, ask);
   const stepOn = make('button', {type: 'button', textContent: 'One token'}, ask);
+  const notice = make('p', {className: 'notice', role: 'status', hidden: true}, ask);  // why nothing is written, or something else than expected
   const examples = make('p', {className: 'examples', textContent: 'Or '}, root);
   for (const example of EXAMPLES) make('button', {type: 'button', textContent: example, onclick: () => begin(example)}, examples);
 
@@ -59,8 +60,9 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
   const temperature = slider('Temperature', {max: 200, step: 5, value: Math.round(100 * warmth)}, at => (at / 100).toFixed(2), redraw);
   const topK = slider('Top-k', {max: TOP_K.length - 1, step: 1, value: TOP_K.length - 1}, at => TOP_K[at] === size ? 'all' : String(TOP_K[at]), redraw);
   const speed = slider('Speed', {max: SPEEDS.length - 1, step: 1, value: 2}, at => SPEEDS[at] === Infinity ? 'full' : `${SPEEDS[at]} a second`, () => {});
+  make('p', {className: 'terms', textContent: 'Temperature: a low one keeps to the likeliest token, a high one gives the others more of a chance. Top-k: only the k likeliest may be chosen.'}, next);
   const lens = make('fieldset', {className: 'lens'}, next);
-  make('legend', {textContent: 'After so many layers (logit lens):'}, lens);
+  make('legend', {textContent: 'Logit lens: what the model would say if it stopped after so many of its layers. Each has the heads of one row; 0 is before the first.'}, lens);
   const stages = Array.from({length: layers + 1}, (_, number) => {
     const label = make('label', {}, lens);
     const input = make('input', {type: 'radio', name: `stage-${root.id}`, checked: number === layers, onchange: () => { stage = number; draw(); }}, label);
@@ -68,7 +70,7 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
     return {input, word: make('b', {}, label)};
   });
   const facts = make('p', {className: 'pace'}, root);
-  let spans = [], busy = false, named = 0, extra = 0;
+  let spans = [], busy = false, named = 0, extra = 0, seen = '';
 
   function make(kind, properties, parent) {
     const element = Object.assign(document.createElement(kind), properties);
@@ -91,8 +93,12 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
 
   const visible = words => words.replace(/\n/g, '⏎').replace(/\t/g, '⇥').replace(/^ +| +$/g, spaces => '␣'.repeat(spaces.length)) || '∅';
   const word = id => vocabulary.decode([id]);
-  const nameOf = id => ({' ': 'space', '\n': 'new line'})[word(id)] ?? visible(word(id));
-  const quoted = id => ({' ': 'a space', '\n': 'a new line'})[word(id)] ?? `“${visible(word(id))}”`;
+  const byte = id => {  // a token that is no character, but a part of one, or a sign that is not seen
+    const signs = vocabulary.tokens[id];
+    return signs?.length === 1 && /[\ufffd\x00-\x09\x0b-\x1f\x7f]/.test(word(id)) ? `byte ${signs[0].toString(16).toUpperCase().padStart(2, '0')}` : null;
+  };
+  const nameOf = id => ({' ': 'space', '\n': 'new line'})[word(id)] ?? byte(id) ?? visible(word(id));
+  const quoted = id => ({' ': 'a space', '\n': 'a new line'})[word(id)] ?? byte(id) ?? `“${visible(word(id))}”`;
   const placed = at => {  // which space it is: the one after a word
     const name = quoted(ids[at]), before = at && quoted(ids[at - 1]);
     return !name.startsWith('a ') ? name : before && !before.startsWith('a ') ? `the ${name.slice(2)} after ${before}` : name;
@@ -103,7 +109,11 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
 
   const chancesAt = logits => lessons.chances(logits, temperature.value / 100, TOP_K[topK.value]);
 
-  function read(tokens) {  // another prompt: what it shares with the text before is not read again
+  let whole = 0;  // tokens of the line, of which the page reads as many as leave room for an answer
+  function read(words) {  // another prompt: what it shares with the text before is not read again
+    const all = vocabulary.encode(words || '\n\n'), tokens = all.slice(0, LONGEST - ROOM);
+    whole = all.length;
+    seen = words;
     let same = 0;
     while (same < prompt && same < tokens.length && ids[same] === tokens[same]) same++;
     ids = [...tokens];
@@ -219,6 +229,7 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
 
   function put(token) {  // the reader's own choice of the next token; what follows is written anew
     const at = current() + 1;
+    if (at >= LONGEST) return;
     ids[at] = token;
     origins[at] = 'chosen';
     goal = Math.max(goal, Math.min(at + 1, LONGEST));
@@ -288,6 +299,7 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
 
   function draw() {
     const query = current(), step = steps[query], writing = ids.length < goal || valid < ids.length;
+    notify();
     write.textContent = writing && ids.length > prompt ? 'Pause' : ids.length > prompt ? 'Write on' : 'Write';
     while (spans.length > ids.length) spans.pop().remove();
     ids.forEach((id, at) => {
@@ -326,11 +338,26 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
     contrast(query, step);
   }
 
+  function notify() {
+    const full = ids.length >= LONGEST, left = ids.length - valid, reads = busy && valid < prompt && left > 20;
+    const told = [
+      !line.value.trim() && 'The line is empty: type something, or take one of the examples.',
+      reads && `Reading the line: ${valid - valid % 20} of ${prompt} tokens.`,
+      whole > prompt && `The line has ${whole} tokens; only the first ${prompt} are read, to leave room for what follows.`,
+      full && !busy && `The text is full: it ends at ${LONGEST} tokens. Press Write another, or type another line.`,
+      ids.slice(0, prompt).some(byte) && 'A sign that the model has no token for is read byte by byte; each byte is shown as �.',
+    ].filter(Boolean).join(' ');
+    if (notice.textContent !== told) notice.textContent = told;
+    notice.hidden = !told;
+    write.disabled = full && !busy;
+    stepOn.disabled = full;
+  }
+
   function contrast(query, step) {  // the next token's chance with all heads, and without the silent ones
     compared.hidden = !muted();
     if (compared.hidden) return;
     const text = ids.slice(step.start, query + 1).join(), {logits} = sounding;
-    if (!logits || sounding.text !== text) return compared.textContent = '…';
+    if (!logits || sounding.text !== text) return compared.textContent = 'Reading the text again with all heads, to compare …';
     const next = asked === null ? largest(logits, 1)[0] : ids[query + 1] ?? largest(logits, 1)[0];
     compared.textContent = `Next, ${quoted(next)}: ${percent(chancesAt(logits)[next])} with all heads, ${percent(chancesAt(step.logits)[next])} now.`;
   }
@@ -397,20 +424,22 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
 
   function begin(words) {
     line.value = words;
-    read(vocabulary.encode(words));
-    goal = Math.min(LONGEST, prompt + 80);
+    read(words);
+    goal = Math.min(LONGEST, prompt + ROOM);
     extra = 8;
     changed(false);
   }
 
   line.oninput = () => {
-    read(vocabulary.encode(line.value || '\n\n'));
+    read(line.value);
     changed(false);
   };
   ask.onsubmit = event => {
     event.preventDefault();
+    if (line.value !== seen) read(line.value);
+    if (!line.value.trim()) return changed(false);
     const writing = ids.length > prompt && ids.length < goal;
-    goal = writing ? ids.length : Math.min(LONGEST, ids.length + 80);
+    goal = writing ? ids.length : Math.min(LONGEST, ids.length + ROOM);
     extra = writing ? 0 : 8;
     asked = null;
     changed(false);
@@ -419,7 +448,7 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
     draws = [];
     ids.length = origins.length = prompt;
     stale(prompt);
-    goal = Math.max(goal, Math.min(LONGEST, prompt + 80));
+    goal = Math.max(goal, Math.min(LONGEST, prompt + ROOM));
     asked = null;
     changed(false);
   };
