@@ -688,9 +688,11 @@ LESSON_11_CHAT = [
 # Lesson 12
 
 MISPLACED = "generator, cache, order ="
+BUG = "texts = torch.randint(8"
 LESSON_12 = [
     Claim("the shares follow the model's probabilities", each(MISPLACED, lambda *n: n[0] < 0.07), OTHERS),
     Claim("some texts come up far too often", each(MISPLACED, lambda *n: n[1] > 0.08), OTHERS),
+    Claim("half of the texts or more come out right", each(BUG, lambda *n: n[2] >= 0.5), OTHERS),
 ]
 
 CLAIMS = {

@@ -330,7 +330,7 @@ def fill_the_cache():
 
     words = ["the", "cat", "sat", "on", "the", "mat", "and", "slept"]
     steps = np.arange(1, len(words) + 1)
-    title = "Without a cache the work grows with the square of the length"
+    title = "Without a cache, far more keys and values are computed"
     curves = {"without a cache": np.cumsum(steps), "with a cache": steps}
     picture = plots.show_lines(steps, curves, title, "tokens written", "keys and values computed")
     sentence = (
