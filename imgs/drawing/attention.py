@@ -485,16 +485,8 @@ def numbers_by_head():
     return right, wrong
 
 
-@diagram(height=588)
-def split_and_merge(d):
-    """Heads are cut from the features, not from the positions
-
-    A matrix of four positions and six features; the colour of a feature shows which of three heads it
-    belongs to. In memory the rows follow one another, numbered 0 to 23. Right: reshape to (length, heads,
-    d_head), then transpose: every head gets its own two features of all four positions, one colour per head.
-    Wrong: view as (heads, length, d_head) at once: head 0 gets all the features of position 0 and the first
-    two of position 1, and all colours are scrambled.
-    """
+def rows_and_memory(d):
+    """The sequence as a matrix, and below it as it lies in memory: returns its cells."""
     length, heads, d_head = SPLIT
     cells = [(HEADS[n // d_head % heads], n) for n in range(length * heads * d_head)]
     features = heads * d_head
@@ -513,8 +505,47 @@ def split_and_merge(d):
     )
     d.label(MARGIN, 240, "in memory, one position after another", 13, MUTED, "start")
     d.grid(MARGIN, 254, [cells], 29.3, 26, size=12)
+    return cells
 
-    two_splits(d, cells, [(MARGIN, 316), (402, 316)])
+
+def narrow_rows_and_memory(d):
+    length, heads, d_head = SPLIT
+    cells = [(HEADS[n // d_head % heads], n) for n in range(length * heads * d_head)]
+    d.label(LEFT, 76, "`(length, d_model)`: one sequence, one colour per head", 12, align="start")
+    for position in range(length):
+        d.label(92, 115 + 26 * position, f"position {position}", 13, align="end")
+    d.grid(104, 102, [cells[6 * row : 6 * row + 6] for row in range(length)], 34, 26)
+    d.label(LEFT, 232, "in memory, one position after another", 13, MUTED, "start")
+    d.grid(LEFT, 246, [cells[:12], cells[12:]], 29.3, 26, size=12)
+    return cells
+
+
+@diagram(height=300)
+def features_in_memory(d):
+    """In memory, one position follows another
+
+    A matrix of four positions and six features; the colour of a feature shows which of three heads it
+    belongs to. Below it, the same numbers in memory: the rows follow one another, numbered 0 to 23.
+    """
+    rows_and_memory(d)
+
+
+@narrow(height=320)
+def narrow_features_in_memory(d):
+    narrow_rows_and_memory(d)
+
+
+@diagram(height=588)
+def split_and_merge(d):
+    """Heads are cut from the features, not from the positions
+
+    A matrix of four positions and six features; the colour of a feature shows which of three heads it
+    belongs to. In memory the rows follow one another, numbered 0 to 23. Right: reshape to (length, heads,
+    d_head), then transpose: every head gets its own two features of all four positions, one colour per head.
+    Wrong: view as (heads, length, d_head) at once: head 0 gets all the features of position 0 and the first
+    two of position 1, and all colours are scrambled.
+    """
+    two_splits(d, rows_and_memory(d), [(MARGIN, 316), (402, 316)])
 
 
 def two_splits(d, cells, places):
@@ -548,12 +579,4 @@ def two_splits(d, cells, places):
 
 @narrow(height=920)
 def narrow_split_and_merge(d):
-    length, heads, d_head = SPLIT
-    cells = [(HEADS[n // d_head % heads], n) for n in range(length * heads * d_head)]
-    d.label(LEFT, 76, "`(length, d_model)`: one sequence, one colour per head", 12, align="start")
-    for position in range(length):
-        d.label(92, 115 + 26 * position, f"position {position}", 13, align="end")
-    d.grid(104, 102, [cells[6 * row : 6 * row + 6] for row in range(length)], 34, 26)
-    d.label(LEFT, 232, "in memory, one position after another", 13, MUTED, "start")
-    d.grid(LEFT, 246, [cells[:12], cells[12:]], 29.3, 26, size=12)
-    two_splits(d, cells, [(LEFT, 336), (LEFT, 632)])
+    two_splits(d, narrow_rows_and_memory(d), [(LEFT, 336), (LEFT, 632)])

@@ -106,8 +106,16 @@ def split_the_question():
     keys = torch.tensor([[3.0, 0.0], [0.0, 0.0], [0.0, 3.0]])  # features: eater, food
     queries = torch.tensor([[2.2, 0.3], [0.4, 1.8]])  # one for each head
     outputs, weights = scaled_dot_product_attention(queries, keys, values)
-    title = "Two heads that ask different questions return two numbers instead of one blend"
-    picture = plots.show_weights(weights, title, ["head 0", "head 1"], words)
+    title = "One head leaves a line of possible pairs, two different ones a single point"
+    blend = torch.tensor([[0.5, 0.0, 0.5]])  # of one head that asks both
+    cats = np.linspace(0, 8, 1601)
+    curves = {}
+    for name, row in zip(["head 0", "head 1", "one head\nthat asks both"], torch.cat([weights, blend]), strict=True):
+        fish = ((row @ values).item() - row[0].item() * cats) / row[2].item()
+        curves[name] = np.where((fish >= 0) & (fish <= 8), fish, np.nan)
+    alt = f"What cats and fish may hand over, from 0 to 8: three lines that cross at (2, 6). {title}."
+    note = ("cats 2, fish 6", (2, 6), (3.4, 7.2))
+    picture = plots.show_lines(cats, curves, title, *words[::2], alt=alt, legend=(0.02, 0.06), notes=[note])
     sentence = (
         f"“eat” asks two heads about “cats”, which hands over {values[0].item():.0f}, and “fish”, which hands over "
         f"{values[2].item():.0f}. Head 0 gives the three words the weights {said(weights[0])} and returns "
