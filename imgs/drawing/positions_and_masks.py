@@ -181,9 +181,9 @@ def masks(d):
     cell, top = 32, 126
     names = ["`causal_mask(5)`", "`padding_mask(tokens, pad_id)`", "both, combined with `&`"]
     for index, allowed in enumerate(mask_grids()):
-        grid = one_mask(d, 86 + 224 * index, top, allowed, cell, index == 0)
+        grid = one_mask(d, 86 + 224 * index, top, allowed, cell, True)
         d.label(grid.middle[0], 84, names[index], 13)
-    for x, sign in [(278, "&"), (502, "=")]:
+    for x, sign in [(261, "&"), (485, "=")]:
         d.label(x, top + 2.5 * cell, sign, 22, bold=True)
     for x, colour, text in [(86, ALLOWED, "True: may attend"), (262, FORBIDDEN, "False: may not attend")]:
         d.grid(x, 310, [[colour]], 22)
