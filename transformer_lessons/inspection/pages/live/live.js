@@ -60,15 +60,19 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
   const temperature = slider('Temperature', {max: 200, step: 5, value: Math.round(100 * warmth)}, at => (at / 100).toFixed(2), redraw);
   const topK = slider('Top-k', {max: TOP_K.length - 1, step: 1, value: TOP_K.length - 1}, at => TOP_K[at] === size ? 'all' : String(TOP_K[at]), redraw);
   const speed = slider('Speed', {max: SPEEDS.length - 1, step: 1, value: 2}, at => SPEEDS[at] === Infinity ? 'full' : `${SPEEDS[at]} a second`, () => {});
-  make('p', {className: 'terms', textContent: 'Temperature: a low one keeps to the likeliest token, a high one gives the others more of a chance. Top-k: only the k likeliest may be chosen.'}, next);
   const lens = make('fieldset', {className: 'lens'}, next);
-  make('legend', {textContent: 'Logit lens: what the model would say if it stopped after so many of its layers. Each has the heads of one row; 0 is before the first.'}, lens);
+  make('legend', {textContent: 'After so many layers (logit lens):'}, lens);
   const stages = Array.from({length: layers + 1}, (_, number) => {
     const label = make('label', {}, lens);
     const input = make('input', {type: 'radio', name: `stage-${root.id}`, checked: number === layers, onchange: () => { stage = number; draw(); }}, label);
     make('span', {textContent: number}, label);
     return {input, word: make('b', {}, label)};
   });
+  for (const [name, meaning] of [
+    ['Temperature', 'a low one keeps to the likeliest token, a high one gives the others more of a chance.'],
+    ['Top-k', 'only the k likeliest may be chosen.'],
+    ['Logit lens', `what the model would say if it stopped after so many layers. Under 0 it has read the token alone, under 1 it has used the heads of layer 0, and so on.`],
+  ]) make('p', {className: 'terms'}, next).append(make('b', {textContent: `${name}: `}), meaning);
   const facts = make('p', {className: 'pace'}, root);
   let spans = [], busy = false, named = 0, extra = 0, seen = '';
 
