@@ -44,6 +44,7 @@ def render_image(self, data, render=NbElementRenderer.render_image):
     """A picture in an output, with the alternative text that was saved with it."""
     nodes = render(self, data)
     nodes[0]["alt"] = data.output_metadata.get(data.mime_type, {}).get("alt", "")
+    nodes[0]["loading"] = "lazy"
     return nodes
 
 
@@ -86,9 +87,17 @@ def describe(app, page, template, context, doctree):
 
 
 def name_folds(app, page, template, context, doctree):
-    """A folded output is named by its own words: "Show code cell output"."""
+    """A folded output is named by its own words: "Show the output"; what is folded above one is code."""
     if "body" in context:
+        context["body"] = re.sub("(Show|Hide) the source", r"\1 the code", context["body"])
         context["body"] = context["body"].replace('<summary aria-label="Toggle hidden content">', "<summary>")
+
+
+def keep_signs_with_formulas(app, page, template, context, doctree):
+    """A bracket before a formula and a full stop behind it stay on its line."""
+    formula = r"(\(?<math xmlns=\"[^\"]*\">(?:(?!</math>).)*</math>[.,;:!?)]+)"
+    if "<math" in context.get("body", ""):
+        context["body"] = re.sub(formula, r'<span class="whole">\1</span>', context["body"], flags=re.DOTALL)
 
 
 def free_empty_heads(app, page, template, context, doctree):
@@ -164,10 +173,10 @@ def squeeze(app, error):
     for name in ("pygments.css", "site.css"):
         text = re.sub(r"/\*.*?\*/", "", (static / name).read_text(encoding="utf-8"), flags=re.DOTALL)
         text = re.sub(r"\s*([{};])\s*", r"\1", text)
-        (static / name).write_text(re.sub(r"([\w-]+): ", r"\1:", text), encoding="utf-8")
+        (static / name).write_text(re.sub(r"([\w-]+): |, ", lambda mark: mark[0].strip(), text), encoding="utf-8")
     for name in ("site.js", "remember.js", "start.js", "wrong_lines.js"):
         text = (static / name).read_text(encoding="utf-8")
-        (static / name).write_text(re.sub(r"^\s+|^\s*//.*\n", "", text, flags=re.MULTILINE), encoding="utf-8")
+        (static / name).write_text(re.sub(r"^\s+|^\s*//.*\n|  // .*$", "", text, flags=re.MULTILINE), encoding="utf-8")
 
 
 def setup(app):
@@ -175,6 +184,7 @@ def setup(app):
     app.connect("html-page-context", open_here_alone, priority=400)  # before Furo
     app.connect("html-page-context", name_folds)
     app.connect("html-page-context", free_empty_heads)
+    app.connect("html-page-context", keep_signs_with_formulas)
     app.connect("build-finished", name_asides)
     app.connect("build-finished", squeeze, priority=900)  # after Furo has written its colours
     app.connect("build-finished", shorten_the_start_pages_styles, priority=950)

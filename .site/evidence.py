@@ -10,6 +10,11 @@ from markup import html
 def evidence_page():
     """The text, with links to files of the repository turned into links to their pages, or into plain words."""
     text = (ROOT / ".site/evidence.md").read_text(encoding="utf-8").replace("](../TEACHING.md)", "](teaching.md)")
+    text = re.sub(
+        r"(?s)<!-- mutants -->\n\n(\|.*?\n)(?=\n)",
+        r"<details><summary>The counts, exercise by exercise</summary>\n\n\1\n</details>\n",
+        text,
+    )
     text = text.replace("\n## ", f"\n{at_a_glance(text)}\n\n## ", 1)
     return re.sub(r"\[([^\]]+)\]\(\.\./[^)]+\)", r"\1", text)
 

@@ -40,8 +40,7 @@ def found(pages):
     for path in LESSONS:
         title, page = facts_of(path)["title"], json.loads(pages[f"notebooks/{path.name}"])
         written = "\n\n".join(
-            cell["source"] if cell["cell_type"] == "markdown" else re.sub("[<$#]", " ", "".join(cell["source"]))
-            for cell in page["cells"][2:]
+            cell["source"] if cell["cell_type"] == "markdown" else code_of(cell) for cell in page["cells"][2:]
         )
         _, *sections = re.split(r"^##+ +(.+)$", written, flags=re.MULTILINE)
         things.append(["lesson", title, f"notebooks/{path.stem}.html", words_of(facts_of(path)["promise"])])
@@ -78,9 +77,21 @@ def found(pages):
 SIGNS = {"sqrt": "√", "sum": "Σ", "cdot": "·", "times": "×", "to": "→", "in": "∈"}  # of a formula, in plain text
 
 
+KEPT = {ord(sign): 0xE000 + place for place, sign in enumerate("`*|{}\\[](")}  # signs that mean something else in prose
+INDICES = str.maketrans("ijkmn0123", "ᵢⱼₖₘₙ₀₁₂₃")
+
+
+def code_of(cell):
+    """A cell's code, in signs that words_of does not take for marks."""
+    return re.sub("[<$#]", " ", "".join(cell["source"])).translate(KEPT)
+
+
 def words_of(text, most=400):
     """Prose without tags and marks, to be searched and shown in excerpts."""
+    text = re.sub(r"^ *[-*] ", "", text, flags=re.MULTILINE)
+    text = re.sub(r"\b([a-z])_([ijkmn0-3])\b", lambda name: name[1] + name[2].translate(INDICES), text)
     text = re.sub(r"(?s)<(form|svg|details|pre)\b.*?</\1>|```.*?```|\$\$.*?\$\$|<[^>]+>", " ", text)
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
     text = re.sub(r"\\([a-z]+)", lambda command: SIGNS.get(command[1], ""), text)
-    return " ".join(re.sub(r"[`*|{}$\\]", "", text).split())[:most]
+    text = re.sub(r"[`*|{}$\\]", "", text).translate({kept: sign for sign, kept in KEPT.items()})
+    return " ".join(text.split())[:most]

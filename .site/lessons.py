@@ -28,6 +28,7 @@ def lesson_page(path):
     title, promise, rest = first["source"].split("\n\n", 2)
     first["source"] = f"{title}\n\n{promise}\n\n{actions(path)}\n\n{rest}"
     cells, seen = [first, markdown_cell("contents", headings_of(notebook))], set()
+    others = [part for cell in others for part in with_drawing_apart(cell)]
     for number, (cell, following) in enumerate(zip(others, [*others[1:], first], strict=True)):
         source = "".join(cell["source"])
         answered = "".join(following["source"]).startswith("<details>")
@@ -64,6 +65,25 @@ def actions(path):
     run = f"<details><summary>Run it on your machine</summary>{where}<pre>{commands}</pre></details>"
     present = '<button class="button present" hidden title="Or press p">Present</button>'  # site.js shows it
     return f'<div class="actions">{" ".join(links)} {run} {present}</div>'
+
+
+def with_drawing_apart(cell):
+    """A cell whose last call, of several lines, draws its picture: as two cells, so that this call can be folded."""
+    source = "".join(cell["source"])
+    drawn = re.search(r"^plots\.show_\w+\((?:\n.*)+\n\)\n?\Z", source, flags=re.MULTILINE)
+    pictures = [output for output in cell.get("outputs", []) if "image/png" in output.get("data", {})]
+    if cell["cell_type"] != "code" or not drawn or len(pictures) != 1 or cell["outputs"][-1] != pictures[0]:
+        return [cell]
+    metadata = cell["metadata"] | {"tags": [*cell["metadata"].get("tags", []), "hide-input", "drawing"]}
+    drawing = cell | {"source": drawn[0], "outputs": pictures, "metadata": metadata}
+    if not drawn.start():
+        return [drawing]
+    computing = {
+        "id": f"{cell['id']}-before",
+        "source": source[: drawn.start()].rstrip(),
+        "outputs": cell["outputs"][:-1],
+    }
+    return [cell | computing, drawing]
 
 
 def fold_output(cell):

@@ -12,13 +12,28 @@ HIDE_TOC = "---\nhide-toc: true\n---\n\n"  # the page needs the room
 
 def plain(text):
     """Text in which Markdown sees no marks but those of code."""
-    parts = re.split(r"(`[^`]+`)", text)
-    return "".join(part if part.startswith("`") else re.sub(r"([\\`*_{}\[\]<>$|#])", r"\\\1", part) for part in parts)
+    parts = re.split(r"(`[^`]+`|\bW_[A-Z](?=ᵀ|\b))", text)
+    return "".join(
+        part
+        if part.startswith("`")
+        else with_subscripts(part)
+        if part.startswith("W_")
+        else re.sub(r"([\\`*_{}\[\]<>$|#])", r"\\\1", part)
+        for part in parts
+    )
 
 
 def html(text):
     """The same as HTML."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text, quote=False))
+    return "".join(
+        f"<code>{part[1:-1]}</code>" if part.startswith("`") else with_subscripts(part)
+        for part in re.split(r"(`[^`]+`)", escape(text, quote=False))
+    )
+
+
+def with_subscripts(text, names="W"):
+    """W_Q, and what else is named so in a formula, with its index below."""
+    return re.sub(rf"\b([{names}])_([A-Za-z])(?=ᵀ|\b)", r"<i>\1</i><sub>\2</sub>", text)
 
 
 def fold(summary, inside, unfolded=False):

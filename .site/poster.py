@@ -44,8 +44,8 @@ def poster():
         for share, token in zip(*(part.tolist() for part in chances.topk(SHOWN)), strict=True)
     )
     warmth = json.dumps(heat(logits, vocabulary), separators=(",", ":"), ensure_ascii=False)
-    size = checkpoints.SHIPPED.stat().st_size / 1e6
-    parts = len(live.weight_scripts(checkpoints.SHIPPED.read_bytes()))
+    scripts = live.weight_scripts(checkpoints.SHIPPED.read_bytes())
+    size, parts = sum(map(len, scripts)) / 1e6, len(scripts)
     weights = sum(parameter.numel() for parameter in model.parameters())
     return (
         '<link rel="stylesheet" href="beside/live/live.css">\n'

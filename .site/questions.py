@@ -5,7 +5,7 @@ import json
 import re
 from textwrap import dedent
 
-from markup import coloured, fold, html
+from markup import coloured, fold, html, with_subscripts
 
 from transformer_lessons.exercises.questions.clicked import what_is_told
 from transformer_lessons.exercises.questions.kinds import Choices, FreeText
@@ -38,11 +38,17 @@ def question_html(question, answered):
 
 
 def in_html(text):
-    """A question's text; code in it, such as row[1], is marked even without backticks, which a terminal would print."""
-    text = re.sub(
-        r"`[^`]+`|\b\w+ @ [\w.]+\w|\b\w[\w.]*(?:\[[\w, ]+\]|\(\))", lambda part: f"`{part[0].strip('`')}`", text
+    """A question's text; code in it, such as row[1] or d_model, is marked even without backticks, which a terminal
+    would print, and of x_i the index stands below.
+    """
+    code = (
+        r"`[^`]+`|\b\w+ @ [\w.]+\w|\b\w[\w.]*(?:\[[\w, ]+\]|\(\))|\b[A-Za-z][\w.]*_[a-z]\w+(?:=\w+)?|\b[a-z]\w+_[a-z]\b"
     )
-    return html(text)
+    parts = re.split(f"({code})", text)
+    return "".join(
+        html(f"`{part.strip('`')}`") if number % 2 else with_subscripts(html(part), "A-Za-z")
+        for number, part in enumerate(parts)
+    )
 
 
 def blocks(text):

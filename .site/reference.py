@@ -12,15 +12,27 @@ import transformer_lessons
 PACKAGE = Path(__file__).resolve().parents[1] / "transformer_lessons"
 MODULES = dict(re.findall(r"^    ([\w.]+) {2,}(.+)$", transformer_lessons.__doc__, flags=re.MULTILINE))
 
+GROUPS = {  # of the index: which modules each has
+    "The Transformer": r"(?!validation|exercises|marking|__main__)\w+",
+    "Language models": r"language\..+",
+    "Tasks and texts": r"tasks\..+",
+    "Looking inside": r"inspection\..+",
+    "Exercises, marking and tools": r".+",
+}
+
 
 def reference_page():
-    rows = "".join(f"| [`{module}`]({module}.md) | {plain(what)} |\n" for module, what in MODULES.items())
+    tables, left = "", dict(MODULES)
+    for title, belongs in GROUPS.items():
+        own = {module: left.pop(module) for module in list(left) if re.fullmatch(belongs, module)}
+        rows = "".join(f"| [`{module}`]({module}.md) | {plain(what)} |\n" for module, what in own.items())
+        tables += f"## {title}\n\n| module | holds |\n| --- | --- |\n{rows}\n"
     return (
-        "# The finished implementation\n\nWhat the lessons build, in reading order: a module imports "
-        "only from modules above it. You can read all of `masks` to `models` in half an hour; on their pages, "
+        "# The finished implementation\n\nWhat the lessons build, and what the course needs around it. Each group is "
+        "in reading order: a module imports only from modules above it, and from `validation`, the argument checks "
+        "that all share. You can read all of `masks` to `models` in half an hour; on their pages, "
         "explanations stand beside the code. A test compares the shapes in their comments with the real tensors."
-        "\n\n"
-        f"| module | holds |\n| --- | --- |\n{rows}\n" + contents("Modules", MODULES)
+        f"\n\n{tables}" + contents("Modules", MODULES)
     )
 
 

@@ -291,7 +291,7 @@
       formula.classList.remove('wide');
       formula.classList.toggle('wide', wide(formula));
     });
-    all.filter(element => element.matches(WRAPPED) && !element.closest('.cell_output') && wide(element)).forEach(wrap);
+    all.filter(element => element.matches(WRAPPED) && wide(element)).forEach(wrap);
     all.forEach(element => {
       if (wide(element)) element.tabIndex = 0;
       else element.removeAttribute('tabindex');
@@ -322,6 +322,18 @@
           : /\w-\w/.test(part) ? [Object.assign(document.createElement('span'), {className: 'whole', textContent: part})] : [part]));
     });
   });
+
+  // A long name in a table or a list of contents goes on after an underscore, or before a capital.
+  document.querySelectorAll(':is(article table, .toc-tree) code').forEach(code => {
+    const walker = document.createTreeWalker(code, NodeFilter.SHOW_TEXT), texts = [];
+    while (walker.nextNode()) texts.push(walker.currentNode);
+    texts.forEach(text => text.replaceWith(...text.data.split(/(?<=_)(?=\w)|(?<=[a-z])(?=[A-Z])/).flatMap((part, at) => at ? [document.createElement('wbr'), part] : [part])));
+  });
+
+  // Pictures are fetched once the text is there, and before a page is presented, which measures them.
+  const fetchPictures = () => document.querySelectorAll('img[loading]').forEach(picture => { picture.loading = 'eager'; });
+  if (location.hash.startsWith('#presenting')) fetchPictures();
+  else addEventListener('load', () => setTimeout(fetchPictures, 1000));
 
   // The list of parts marks what has passed a third of the screen; the theme would wait until it has passed its header.
   const header = document.querySelector('header');
@@ -357,7 +369,7 @@
   screen.onclick = event => { if (!event.target.closest('img, svg')) screen.close(); };
   document.addEventListener('click', event => {
     const link = event.target.closest?.('a.zoom');
-    const figure = event.target.closest?.('.cell_output :is(img, a.image-reference)')?.closest('a, img');
+    const figure = event.target.closest?.('.cell_output :is(img, a.image-reference), section > p:not(.diagram) > img')?.closest('a, img');
     if (!(link || figure) || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     const shown = link ? [...link.children].find(one => one.getBoundingClientRect().width) : figure.querySelector('img') ?? figure;
