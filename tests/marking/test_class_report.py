@@ -1,5 +1,6 @@
 """What a teacher reads about a class, and what the class sees of it on the projector."""
 
+import ast
 import json
 import re
 
@@ -154,6 +155,45 @@ def test_the_projector_shows_numbers_and_nobody(tmp_path):
     assert "1 of 1 · Lesson 6 · Masking · 2 of 2 who handed it in" in text
     assert not any(one in text.lower() for one in (*known.students, *map(known.pseudonym, known.students)))
     assert text.index("What is wrong here?") < text.index(report.prose(MISTAKE.why))
+
+
+def known_answer(exercise, name):
+    """A class that has made a mistake of the catalogue's, and its screen."""
+    answer = ast.unparse(EXERCISES[exercise].mistakes[name].variants[0].tree)
+    mistake = mistakes.Mistake("7", exercise, exercise, name, "Why.", "Where?", {"ada"}, 2)
+    wrong = mistakes.wrong_lines(answer, [answer], EXERCISES[exercise].solution_text())
+    return mistake, answer.splitlines(), wrong
+
+
+def test_the_right_line_is_the_solutions_own_where_nothing_else_differs():
+    found = mistakes.lines_instead(*known_answer("layer_norm", "epsilon outside the fraction"))
+    assert found == ["normalised = (x - mean) / torch.sqrt(variance + eps)"]
+    mistake, lines, wrong = known_answer("layer_norm", "epsilon outside the fraction")
+    assert mistakes.lines_instead(mistake, lines, set()) == []
+    assert mistakes.lines_instead(mistake, lines, wrong | {0}) == []
+
+
+def test_on_a_screen_the_hint_comes_before_the_answer(tmp_path):
+    known = class_of(tmp_path, {"ada": (MISTAKE.name, UPPER), "bob": (MISTAKE.name, UPPER)})
+    text = projector.body(known)
+    assert text.index("Where to look:") < text.index(f"<h3>{report.prose(MISTAKE.name)}</h3>")
+
+
+def test_a_lesson_has_screens_of_its_own_even_where_all_lessons_have_commoner_mistakes(tmp_path):
+    known = class_of(tmp_path, {"ada": (MISTAKE.name, UPPER), "bob": (MISTAKE.name, UPPER)})
+    text = projector.body(known)
+    assert text.count('<section class="screen">') == text.count('<section class="screen" data-only="6">') == 1
+    assert '<button data-lesson="6"' in text
+    assert '<tr data-lesson="6">' in text
+
+
+def test_code_takes_the_shape_in_which_it_is_largest_and_long_lines_are_broken():
+    assert projector.shape(["x = 1"] * 4)[0] == "pile"
+    assert projector.shape(["x = 1"] * 14)[0] == "pair"
+    _, longest, lines = projector.shape(["x" * 97, *["x = 1"] * 7])
+    assert longest < 97
+    assert lines > 8
+    assert projector.hanging("    x").startswith('<span class="line" style="--indent: 8ch">    x')
 
 
 # The report

@@ -2,6 +2,7 @@
 
 import ast
 import builtins
+import difflib
 import keyword
 import re
 from collections import defaultdict
@@ -113,12 +114,30 @@ def answer_to_show(known: Class, mistake: Mistake) -> tuple[list[str], set[int]]
     return answer.splitlines(), wrong_lines(answer, variants, EXERCISES[mistake.exercise].solution_text())
 
 
+def plain(text: str) -> list[str]:
+    """Lines of code that are equal if they differ in blanks, brackets and quotes alone."""
+    return [re.sub(r"[\s()]", "", line).replace("'", '"') for line in text.splitlines()]
+
+
+def lines_instead(mistake: Mistake, lines: list[str], wrong: set[int]) -> list[str]:
+    """What the course's solution has in place of an answer's wrong lines, if it differs from the mistake only there."""
+    known = EXERCISES[mistake.exercise].mistakes.get(mistake.name)
+    solution = without_comments(EXERCISES[mistake.exercise].solution_text())
+    own = dict(zip(plain(solution), solution.splitlines(), strict=True))
+    right = without_comments(ast.unparse(ast.parse(solution)))
+    for variant in known.variants if known else ():
+        here, there = plain(without_comments(ast.unparse(variant.tree))), plain(right)
+        found = difflib.SequenceMatcher(None, here, there, autojunk=False).get_opcodes()
+        changes = [one for one in found if one[0] != "equal"]
+        if len(changes) == 1 and changes[0][0] == "replace":
+            _, start, end, first, last = changes[0]
+            if wrong and {plain(line)[0] for n, line in enumerate(lines) if n in wrong} == {*here[start:end]}:
+                return [own.get(plain(line)[0], line).strip() for line in right.splitlines()[first:last]]
+    return []
+
+
 def wrong_lines(answer: str, variants: list[str], solution: str) -> set[int]:
     """The numbers of the lines that a known wrong answer has and the right one has not."""
-
-    def plain(text: str) -> list[str]:
-        return [re.sub(r"[\s()]", "", line).replace("'", '"') for line in text.splitlines()]
-
     right = {*plain(solution), *plain(ast.unparse(ast.parse(solution)))}
     wrong = {line for variant in variants for line in plain(variant)} - right
     return {number for number, line in enumerate(plain(answer)) if line in wrong}

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 
-from transformer_lessons.marking.mistakes import answer_to_show, handed_in, mistakes_in
+from transformer_lessons.marking.mistakes import answer_to_show, handed_in, lines_instead, mistakes_in
 from transformer_lessons.marking.naming import clean
 from transformer_lessons.marking.report import (
     broken,
@@ -16,7 +16,9 @@ from transformer_lessons.marking.report import (
 )
 from transformer_lessons.tools import atomic
 
-LINES, SHORT = 16, 9  # lines of an answer on a screen; of one above the text, not beside it
+LINES = 16  # of an answer on a screen
+WRAPS = range(48, 101, 4)  # after how many characters a line may be broken
+SHAPES = {"pile": (86, 30), "pair": (52, 66)}  # the room for code above the words or beside them, in % of the window
 
 
 def write_projector(known):
@@ -27,32 +29,76 @@ def write_projector(known):
 def body(known):
     mistakes = mistakes_in(known, "exercise")
     telling = worth_telling(mistakes)
-    screens = [screen(known, one, rank, len(telling)) for rank, one in enumerate(telling, 1)]
-    screens = screens or ['<section class="screen"><h2>No mistake was made twice.</h2></section>']
+    screens = [screen(known, one, rank, len(telling)) for rank, one in enumerate(telling, 1)] or [nothing()]
+    for lesson in known.lessons():
+        telling = worth_telling([one for one in mistakes if one.lesson == lesson])
+        screens += [screen(known, one, rank, len(telling), lesson) for rank, one in enumerate(telling, 1)] or [
+            nothing(lesson)
+        ]
     parts = {
-        "Who has solved what": solved(known),
+        "How many have solved what": solved(known),
         "All mistakes": all_mistakes(known, mistakes),
         "Questions": questions(known, can_be_sorted=False),
     }
     rest = "".join(f'<section class="rest"><h2>{title}</h2>{text}</section>\n' for title, text in parts.items())
-    return "\n".join([*screens, rest, '<p id="keys" class="quiet" hidden></p>'])
+    return "\n".join([choice(known), *screens, rest, '<p id="keys" class="quiet" hidden></p>'])
 
 
-def screen(known, mistake, rank, count):
-    """An answer and a question; then, one key after another, what is wrong with it, and where to look."""
+def begun(lesson):
+    """The tag of a screen: one of those of all lessons together, or of those of a single lesson."""
+    return f'<section class="screen" data-only="{lesson}">' if lesson else '<section class="screen">'
+
+
+def nothing(lesson=""):
+    title = f'<p class="rank">{title_of(lesson)}</p>' if lesson else ""
+    return f"{begun(lesson)}{title}<h2>No mistake was made twice.</h2></section>"
+
+
+def screen(known, mistake, rank, count, only=""):
+    """An answer and a question; then, one key after another, where to look, what is wrong, and the right line."""
     lines, wrong = answer_to_show(known, mistake)
+    right = lines_instead(mistake, lines, wrong)
     lines = [clean(line, 200) for line in lines[:LINES]] + ["…"] * (len(lines) > LINES)
-    shown = "\n".join(f"<mark>{safe(line)}</mark>" if n in wrong else safe(line) for n, line in enumerate(lines))
-    longest = max([*map(len, lines), 30])
-    code = f'<pre style="--longest: {longest}; --lines: {len(lines)}">{shown}</pre>' if lines else ""
-    kind = "pair" if len(lines) > SHORT else "pile"
+    shown = "".join(hanging(line, n in wrong) for n, line in enumerate(lines))
+    kind, longest, count_of_lines = shape(lines)
+    code = f'<pre style="--longest: {longest}; --lines: {count_of_lines}">{shown}</pre>' if lines else ""
+    instead = "".join(hanging(clean(line, 200)) for line in right)
+    instead = f'<div class="step right"><h3>Right</h3><pre>{instead}</pre></div>' if right else ""
     look = f'<p class="look step"><strong>Where to look:</strong> {prose(mistake.look)}</p>' if mistake.look else ""
     return (
-        f'<section class="screen"><p class="rank">{rank} of {count} · {title_of(mistake.lesson)} · '
+        f'{begun(only)}<p class="rank">{rank} of {count} · {title_of(mistake.lesson)} · '
         f"{mistake.share()} who handed it in</p><h2><code>{broken(mistake.item)}</code></h2>"
         f'<div class="{kind}">{code}<div class="told"><p class="ask">What is wrong here?</p>'
-        f'<div class="step"><h3>{prose(mistake.name)}</h3><p>{prose(mistake.why)}</p></div>{look}</div></div></section>'
+        f'{look}<div class="step answer"><h3>{prose(mistake.name)}</h3><p>{prose(mistake.why)}</p></div>{instead}'
+        "</div></div></section>"
     )
+
+
+def hanging(line, wrong=False):
+    """A line of code that goes on indented where the window is too narrow for it."""
+    indent = len(line) - len(line.lstrip()) + 4
+    text = f"<mark>{safe(line)}</mark>" if wrong else safe(line)
+    return f'<span class="line" style="--indent: {indent}ch">{text}</span>'
+
+
+def shape(lines):
+    """(above the words or beside them, characters in a line, lines): where code is largest on a wide screen."""
+    best = (0.0, "pile", 30, len(lines))
+    for kind, (width, height) in SHAPES.items():
+        for most in WRAPS:
+            parts = sum(-(-len(line) // (most - 8)) if len(line) > most else 1 for line in lines)
+            longest = max([30, *(min(len(line), most) for line in lines)])
+            size = min(2.4, width / longest / 0.6, height * 9 / 16 / max(parts, 1) / 1.5)
+            best = max(best, (size, kind, longest, parts), key=lambda one: one[0])
+    return best[1:]
+
+
+def choice(known):
+    """Buttons for one lesson, or all."""
+    buttons = "".join(
+        f'<button data-lesson="{lesson}" title="{title_of(lesson)}">{lesson}</button>' for lesson in known.lessons()
+    )
+    return f'<p id="choice" class="quiet" hidden>Lesson <button data-lesson="">all</button>{buttons}</p>'
 
 
 def solved(known):
@@ -65,19 +111,22 @@ def solved(known):
     lines = []
     for lesson in sorted(items, key=int):
         of = len(students[lesson])
-        lines.append(f'<tr><th class="group" colspan="3" scope="colgroup">{title_of(lesson)}</th></tr>')
+        here = f'<tr data-lesson="{lesson}">'
+        lines.append(f'{here}<th class="group" colspan="3" scope="colgroup">{title_of(lesson)}</th></tr>')
         lines += [
-            f'<tr><th scope="row">{broken(item)}</th><td class="n">{count[item]} of {of}</td>'
+            f'{here}<th scope="row">{broken(item)}</th><td class="n">{count[item]} of {of}</td>'
             f'<td><span class="bar"><i style="width: {count[item] / of:.0%}"></i></span></td></tr>'
             for item in items[lesson]
         ]
     header = ['<tr><th scope="col">exercise</th><th scope="col">solved by</th><th></th></tr>']
-    return table("Who has solved what", header, lines, "text solved") if lines else "<p>Nothing was handed in.</p>"
+    if not lines:
+        return "<p>Nothing was handed in.</p>"
+    return table("How many have solved what", header, lines, "text solved")
 
 
 def all_mistakes(known, mistakes):
     lines = [
-        f'<tr><th scope="row">{one.lesson} · {broken(one.item)}: {prose(one.name)}</th>'
+        f'<tr data-lesson="{one.lesson}"><th scope="row">{one.lesson} · {broken(one.item)}: {prose(one.name)}</th>'
         f'<td class="n">{one.share()}</td><td>{prose(one.why)}</td></tr>'
         for one in sorted(mistakes, key=lambda one: int(one.lesson))
     ]
