@@ -6,7 +6,7 @@ import pytest
 
 from transformer_lessons.exercises.checker.card import card_of
 from transformer_lessons.exercises.questions.lookup import all_questions
-from transformer_lessons.marking import feedback, marks, policy, sheets
+from transformer_lessons.marking import feedback, marks, policy, report, sheets
 
 SOURCE = "def causal_mask(length):\n    return torch.ones(length, length).triu() > 0  # <b>"
 TEXT = "It could be a leak.\n<img src=x>"
@@ -32,7 +32,7 @@ ROWS = [
 ]
 
 
-def pages(folder, *, texts="", overrides="", time="", **settings):
+def pages(folder, *, texts="", overrides="", time="", change=lambda known: None, **settings):
     """{name: Ada's page} as a teacher's tables and policy make it."""
     rules = policy.POLICY | settings
     known = marks.Class(folder, 5, policy=rules)
@@ -46,6 +46,7 @@ def pages(folder, *, texts="", overrides="", time="", **settings):
     if overrides:
         (folder / "overrides.csv").write_text("student,item,points,reason\n" + overrides)
     marks.read_back(known, rules)
+    change(known)
     feedback.write_feedback(known)
     return {path.stem: path.read_text(encoding="utf-8") for path in (folder / "feedback" / "ada").iterdir()}
 
@@ -89,7 +90,25 @@ def test_points_of_the_teachers_own_have_their_reason_and_no_sign_of_the_checks(
     assert '<p class="teacher"><strong>Your teacher:</strong> explained it</p>' in mask
     assert "✓" not in question
     assert "copied" in question
-    assert re.findall(r"<strong>(\d+)</strong>(\w+)", page) == [("1", "right"), ("2", "wrong"), *WAITING]
+    assert re.findall(r"<strong>(\d+)</strong>(\w+)", page) == [("2", "wrong"), ("1", "given"), *WAITING]
+
+
+def test_no_tick_stands_above_what_the_check_called_wrong(tmp_path):
+    card = cards(pages(tmp_path, overrides="ada,6.1,0.5,well argued\n")["lesson_6"])["6.1"]
+    assert "✓" not in card
+    assert "0.5 of 0.5" in card
+
+
+def test_a_hunt_of_two_lessons_keeps_its_name_whoever_gives_the_points(tmp_path):
+    hunt = row("1", "fixed_attention (1)", "hunt", "failed", "✗ fixed_attention: no.", exercise="fixed_attention")
+    ROWS.append(hunt)
+    try:
+        page = pages(tmp_path, overrides="ada,fixed_attention (1),0.5,half\n")["lesson_1"]
+    finally:
+        ROWS.remove(hunt)
+    assert "fixed_attention: your teacher gave the points." in page
+    assert "The check said: no." in page
+    assert "<strong>1</strong>given by your teacher" in page
 
 
 WAITING = [("1", "waiting"), ("1", "not")]
@@ -139,6 +158,40 @@ def test_a_page_says_whose_it_is_and_leads_to_the_other_lessons(tmp_path):
     assert '<a href="lesson_1.html">1</a>' in found["lesson_6"]
     assert "<code>6.ipynb</code>, marked 4 December 2026" in found["lesson_6"]
     assert re.findall(r'href="(lesson_\d)\.html"', found["index"]) == ["lesson_1", "lesson_6"]
+
+
+def test_students_see_the_totals_of_the_report_and_what_was_not_handed_in_or_not_read(tmp_path):
+    def change(known):
+        known.students["bob"] = {"name": "Bob", "folder": "", "slug": "bob"}
+        known.rows += [one | {"student": "bob", "lesson": "2", "points": 1, "max": 2} for one in known.rows[:1]]
+        known.in_doubt["ada", "3"] = "only the beginning of a notebook, cut off while it was saved"
+        known.left_out["ada"] = [("03_<b>.ipynb", known.in_doubt["ada", "3"])]
+        known.left_out["eve"] = [("x.ipynb", "it is empty")]
+        known.students["eve"] = {"name": "Eve", "folder": "", "slug": "eve"}
+        scores.append(report.scores_of(known)["ada"])
+
+    scores = []
+    page = pages(tmp_path, change=change)["index"]
+    points, most = (sum(one[n] for one in scores[0].values()) for n in (0, 1))
+    assert f"{points:g} of {most:g}</span></strong>points" in page
+    assert re.search(r"Lesson 2[^<]*</th><td[^>]*><span[^>]*>0 of 2</span></td><td[^>]*>not handed in</td>", page)
+    assert re.search(r"Lesson 3[^<]*</th>.*?<strong>not read</strong>: only the beginning .*? hand it in again\.", page)
+    assert "<code>03_&lt;b&gt;.ipynb</code> was not read:" in page
+    other = (tmp_path / "feedback" / "eve" / "index.html").read_text(encoding="utf-8")
+    assert "<code>x.ipynb</code> was not read:" in other
+    assert "03_" not in other
+
+
+def test_what_is_to_be_looked_at_stands_before_what_is_right(tmp_path):
+    page = pages(tmp_path)["lesson_6"]
+    assert page.index('<span role="img" aria-label="not right">✗</span> 6.1') < page.index("✓ 1 right: 6.2")
+
+
+def test_a_long_line_of_code_goes_on_below_its_own_indentation():
+    shown = feedback.in_colours('def f():\n    """One\n    two."""\n\n    return 1')
+    assert shown.count("<span") == shown.count("</span>")
+    lines = re.findall(r'style="--in: (\d)ch">', shown)
+    assert lines == ["0", "4", "4", "0", "4"]
 
 
 def test_an_error_below_a_table_is_no_part_of_it():

@@ -6,27 +6,39 @@ from collections import Counter, defaultdict
 from io import BytesIO
 from pathlib import Path
 
-from transformer_lessons.exercises.checker.card import card, card_of, code, marked_up
+from transformer_lessons.exercises.checker.card import card, card_of, coloured, marked_up
 from transformer_lessons.exercises.questions.kinds import Choices
 from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.marking.halves import as_told
 from transformer_lessons.marking.naming import clean
 from transformer_lessons.marking.policy import moment
-from transformer_lessons.marking.report import page, safe, title_of
+from transformer_lessons.marking.report import page, safe, scores_of, title_of
 from transformer_lessons.marking.results import Row
 from transformer_lessons.tools import atomic
 
 STYLE = f"<style>\n{Path(__file__).with_name('feedback.css').read_text(encoding='utf-8')}</style>\n"
 KINDS = {"exercise": "Exercises", "hunt": "Bug hunts", "question": "Questions", "text": "In your own words"}
 MONTHS = """January February March April May June July August September October November December""".split()  # noqa: SIM905
+OUTCOMES = {
+    "right": "right",
+    "wrong": "wrong",
+    "read": "read by your teacher",
+    "given": "given by your teacher",
+    "waiting": "waiting for a reader",
+    "not marked": "could not be marked",
+    "not answered": "not answered",
+}
 LONGEST = 6000  # characters of an answer
 
 
 def write_feedback(known):
     """feedback/, and for Moodle the same as a zip."""
     folder, pages, by_student = known.out / "feedback", {}, defaultdict(lambda: defaultdict(list))
+    scores, most = scores_of(known), most_of(known)
     for row in known.rows:
         by_student[row["student"]][row["lesson"]].append(row)
+    for student in known.left_out:  # of some, nothing could be read
+        by_student.setdefault(student, defaultdict(list))
     for student, by_lesson in by_student.items():
         person = known.students[student]
         lessons = sorted(by_lesson, key=int)
@@ -34,7 +46,8 @@ def write_feedback(known):
             told = as_told(known, student, by_lesson[lesson])
             body = feedback(known, told, lessons)
             pages[person["slug"], f"lesson_{lesson}.html", person["folder"]] = titled(title_of(lesson), person, body)
-        body = overview({lesson: by_lesson[lesson] for lesson in lessons})
+        in_order = {lesson: by_lesson[lesson] for lesson in lessons}
+        body = overview(known, student, in_order, scores[student], most)
         pages[person["slug"], "index.html", person["folder"]] = titled("All lessons", person, body)
     for (who, name, _), data in pages.items():
         path = folder / who / name
@@ -61,12 +74,26 @@ def feedback(known, rows: list[Row], lessons=()) -> str:
     answered = [row for row in rows if outcome(row) != "not answered"]
     parts = [links(rows, lessons), about(rows), late(rows, known.policy), tiles(rows)]
     for kind, title in KINDS.items():
-        cards = [shown(known, row) for row in answered if row["kind"] == kind]
-        parts += [f"<h2>{title}</h2>", f'<div class="{kind}s">', *cards, "</div>"] if cards else []
+        mine = [row for row in answered if row["kind"] == kind]
+        folded = [row for row in mine if kind != "text" and "reason" not in row and outcome(row) == "right"]
+        open_ = [shown(known, row) for row in mine if row not in folded]
+        parts += [f"<h2>{title}</h2>"] if mine else []
+        parts += [f'<div class="{kind}s">', *open_, "</div>"] if open_ else []
+        parts += [right(known, folded)] if folded else []
     if left := [row for row in rows if row not in answered]:
         lines = "".join(f"<li>{safe(name_of(row))} <span>{of(row['max'])}</span></li>" for row in left)
         parts.append(f'<h2>Not answered</h2>\n<ul class="left">{lines}</ul>')
     return "\n".join(filter(None, parts))
+
+
+def right(known, rows):
+    """The right answers, folded to a line."""
+    names = ", ".join(safe(row["item"]) for row in rows)
+    cards = "\n".join(shown(known, row) for row in rows)
+    return (
+        f'<details class="right"><summary>✓ {len(rows)} right: {names}</summary>\n'
+        f'<div class="{rows[0]["kind"]}s">{cards}</div></details>'
+    )
 
 
 def links(rows, lessons):
@@ -110,7 +137,7 @@ def day(time: str) -> str:
 def outcome(row: Row) -> str:
     """What became of an answer, in a word."""
     if "reason" in row:
-        return "wrong" if not row["points"] else "right" if status_of(row) == "passed" else "read"
+        return "wrong" if not row["points"] else "right" if status_of(row) == "passed" else "given"
     if row["status"] in ("untouched", "missing"):
         return "not answered"
     if row["points"] is None:
@@ -129,13 +156,13 @@ def of(most, points=None):
     return f'<span class="keep">{words}</span>'
 
 
-def tiles(rows):
+def tiles(rows, points=""):
     count = Counter(map(outcome, rows))
-    words = {"right": "right", "wrong": "wrong", "read": "read by your teacher", "waiting": "waiting for a reader"}
-    words |= {"not marked": "could not be marked", "not answered": "not answered"}
     waiting = sum(row["max"] for row in rows if row["points"] is None)
-    facts: list[tuple] = [(points_of(rows), "points" + (f"; {waiting:g} more wait for a reader" if waiting else ""))]
-    facts += [(count[name], what) for name, what in words.items() if count[name]]
+    facts: list[tuple] = [
+        (points or points_of(rows), "points" + (f"; {waiting:g} more wait for a reader" if waiting else ""))
+    ]
+    facts += [(count[name], what) for name, what in OUTCOMES.items() if count[name]]
     return '<ul class="facts">' + "".join(f"<li><strong>{one}</strong>{what}</li>" for one, what in facts) + "</ul>"
 
 
@@ -168,7 +195,8 @@ def shown(known, row: Row) -> str:
 def status_of(row):
     """Which colour the card has: that of the points, where a person gave them."""
     if "reason" in row:
-        return "passed" if row["points"] and row["points"] >= row["max"] else "not marked"
+        right = row["kind"] == "text" or row["status"] == "passed"
+        return "passed" if right and row["points"] and row["points"] >= row["max"] else "not marked"
     if row["kind"] == "text":
         return "passed" if sum(row.get("given", ())) >= 3 else "not marked"
     return row["status"]
@@ -182,8 +210,9 @@ def told(row):
     sign, message = "✓ " * (status_of(row) == "passed"), re.sub(r"^[✓✗○] ", "", message)
     if row["kind"] not in ("exercise", "hunt"):
         return sign + message
-    said = message.removeprefix(row["item"]).removeprefix(": ").strip()
-    return f"{sign}{row['item']}: your teacher gave the points." + (f"\n  The check said: {said}" if said else "")
+    name = re.sub(r" \(\d+\)$", "", row["item"])  # of two lessons' hunts with the same name
+    said = message.removeprefix(name).removeprefix(": ").strip()
+    return f"{sign}{name}: your teacher gave the points." + (f"\n  The check said: {said}" if said else "")
 
 
 def overridden(row):
@@ -198,9 +227,20 @@ def teacher(words):
 
 def in_colours(source):
     try:
-        return code(source)
+        return f'<pre class="code">{in_lines(coloured(source))}</pre>'
     except (SyntaxError, IndexError, ValueError):  # it is no Python; so says the verdict
         return f"<pre>{safe(source, LONGEST)}</pre>"
+
+
+def in_lines(code):
+    """Lines that continue below their own indentation where they are too long."""
+    lines, opened = [], ""
+    for line in code.splitlines():
+        indent, text = len(line) - len(line.lstrip(" ")), opened + line
+        spans = re.findall(r"<span[^>]*>|</span>", text)
+        opened = spans[-1] if spans and spans[-1] != "</span>" else ""
+        lines.append(f'<span class="line" style="--in: {indent}ch">{text}{"</span>" * bool(opened)}</span>')
+    return "".join(lines)
 
 
 def answer_blocks(row, question):
@@ -237,24 +277,57 @@ def read_blocks(row, question, with_model):
 # All lessons of a student
 
 
-def overview(by_lesson):
-    """What the student has reached in each lesson, with the way to its page."""
+def most_of(known):
+    """{lesson: all its points}."""
+    items = {(row["lesson"], row["item"]): row["max"] for row in known.rows}
+    return {lesson: sum(most for (one, _), most in items.items() if one == lesson) for lesson in known.lessons()}
+
+
+def overview(known, student, by_lesson, scores, most):
+    """What the student has reached in each lesson of the class, with the way to its page; the total is the report's."""
     counts = {lesson: Counter(map(outcome, rows)) for lesson, rows in by_lesson.items()}
-    outcomes = ("right", "wrong", "read", "waiting", "not marked", "not answered")
-    names = [name for name in outcomes if any(count[name] for count in counts.values())]
-    lines = "".join(
-        f'<tr><th scope="row"><a href="lesson_{lesson}.html">{title_of(lesson)}</a></th>'
-        f'<td class="n">{points_of(rows)}</td>'
-        + "".join(f'<td class="n">{counts[lesson][name] or "–"}</td>' for name in names)
-        + "</tr>\n"
-        for lesson, rows in by_lesson.items()
-    )
+    names = [name for name in OUTCOMES if any(count[name] for count in counts.values())]
+    lines = []
+    for lesson in sorted({*known.lessons(), *(one for who, one in known.in_doubt if who == student)}, key=int):
+        if lesson in by_lesson:
+            points, full = scores[lesson]
+            title = f'<a href="lesson_{lesson}.html">{title_of(lesson)}</a>'
+            cells = f'<td class="n" data-what="points">{of(full, points)}</td>' + "".join(
+                f'<td class="n{" none" * (not counts[lesson][name])}" data-what="{name}">'
+                f"{counts[lesson][name] or '–'}</td>"
+                for name in names
+            )
+        else:
+            why = known.in_doubt.get((student, lesson))
+            told = "not handed in" if why is None else f"<strong>not read</strong>: {advice(why)}"
+            title, points = title_of(lesson), of(most[lesson], 0) if lesson in most else "–"
+            cells = f'<td class="n" data-what="points">{points}</td><td class="why" colspan="{len(names)}">{told}</td>'
+        lines.append(f'<tr><th scope="row">{title}</th>{cells}</tr>\n')
     rows = [row for one in by_lesson.values() for row in one]
+    total = of(sum(full for _, full in scores.values()), sum(points for points, _ in scores.values()))
     head = "".join(f'<th scope="col">{name}</th>' for name in ("points", *names))
     return (
-        f'{tiles(rows)}\n<div class="scroll"><table class="lessons"><thead><tr><th scope="col">Lesson</th>{head}</tr>'
-        f"</thead><tbody>\n{lines}</tbody></table></div>"
+        f"{left_out(known, student)}{tiles(rows, total)}\n"
+        f'<div class="scroll"><table class="lessons"><thead><tr><th scope="col">Lesson</th>{head}</tr>'
+        f"</thead><tbody>\n{''.join(lines)}</tbody></table></div>"
     )
+
+
+def left_out(known, student):
+    """The student's files that do not count, and what to do about it."""
+    return "".join(
+        f'<p class="warning"><strong><code>{safe(file, 100)}</code> was not read:</strong> {advice(why)}</p>\n'
+        for file, why in dict.fromkeys(known.left_out.get(student, ()))
+    )
+
+
+def advice(why):
+    """Why a file does not count, as its student should read it."""
+    if why.startswith("one of "):
+        return "you handed in more than one notebook of this lesson; tell your teacher which one counts."
+    if why.startswith("not marked yet"):
+        return "it is not marked yet; you need not do anything."
+    return f"{safe(why, 300).rstrip('.')}. Please hand it in again."
 
 
 def moodle_zip(pages):

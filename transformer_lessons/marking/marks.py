@@ -41,6 +41,7 @@ class Class:
     remarks: list[str] = field(default_factory=list)  # what the teacher should know about their own tables
     notebooks: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)  # (student, lesson) → path, digest
     in_doubt: dict[tuple[str, str], str] = field(default_factory=dict)  # (student, lesson) → why it was not marked
+    left_out: dict[str, list[tuple[str, str]]] = field(default_factory=dict)  # student → file, why it does not count
     halves: bool = False  # is half of the class told no names of mistakes?
     policy: dict = field(default_factory=lambda: dict(POLICY))
 
@@ -223,6 +224,7 @@ def gathered(
 def leave_out(known: Class, work: Submission, why: str, lesson: str | None) -> None:
     """Notes that a notebook does not count, and why; and whose it is, and of which lesson, if that is known."""
     known.unread.append((work.path, why))
+    known.left_out.setdefault(work.student, []).append((work.path.rpartition("/")[2], why))
     if lesson:
         known.in_doubt[work.student, lesson] = why
 
