@@ -60,6 +60,7 @@ class Reader:
         else:
             for one in self.saved.values():
                 one["seen"] = one["seen"][:-1]
+                one.pop("last", None)
         return found
 
     def type_in(self, old, new):
@@ -111,6 +112,25 @@ def test_who_reads_on_after_an_export_is_asked_nothing(reader):
     assert reader.mark(ada="a text") == {"ada": 2}
     assert not reader.open()["saved"]
     assert reader.known.rows[0]["comment"] == "=2"
+
+
+def test_points_that_were_taken_back_leave_no_trace(reader):
+    reader.mark(ada="a text")
+    reader.grade(export=False, ada=GIVEN)
+    assert not reader.open({"ada": NOTHING})["saved"]
+
+
+def test_points_taken_back_after_an_export_do_not_come_back_with_it(reader):
+    reader.mark(ada="a text")
+    exported = reader.open({"ada": GIVEN})
+    reader.saved = exported["saved"]
+    (kept,) = reader.open({"ada": NOTHING})["saved"].values()
+    reader.saved = dict.fromkeys(reader.saved, kept | {"last": GIVEN})  # nothing has been exported since
+    (kept,) = reader.open()["saved"].values()
+    reader.saved = dict.fromkeys(reader.saved, kept | {"last": GIVEN})
+    (reader.known.out / "texts.csv").write_bytes(exported["csv"].encode())
+    assert reader.mark(ada="a text") == {"ada": 2.5}
+    assert reader.open()["now"] == {"ada": NOTHING}
 
 
 def test_equal_texts_are_read_once_for_all(reader):

@@ -3,6 +3,7 @@
 import argparse
 import os
 import sys
+from collections import Counter
 from pathlib import Path
 
 from transformer_lessons.tools.install import COMMAND
@@ -116,6 +117,9 @@ def marked(options):
     review.write_similar(known)
     halves.write_halves(known)
     items, files = marks.counted(len(known.rows), "item"), marks.counted(len(known.unread), "file")
+    texts = Counter(row["status"] for row in known.rows if row["kind"] == "text")
+    if texts["read"] or texts["given"]:
+        print(f"{marks.counted(texts['read'], 'text')} read, {texts['given']} waiting for a reader")
     print(plain(f"{items} marked, {files} not read: {out / 'report.html'}"))
     return 0
 

@@ -3,7 +3,7 @@ const { columns, lines, questions, key } = JSON.parse(document.getElementById("t
 const KEYS = { 0: "0", 1: "1", 5: "0.5", h: "0.5", "½": "0.5" }, SIGNS = { 0: "0", 0.5: "½", 1: "1" };
 const find = (id) => document.getElementById(id);
 const inFile = new Map(lines.map((line) => [line.id, filled(line)]));
-let saved = {}, isKept = true, point = 0, place = 0;
+let saved = {}, isKept = true, point = 0, place = 0;  // point: where digits go; after the third, nowhere
 try { saved = JSON.parse(localStorage.getItem(key) || "{}"); } catch { isKept = false; }
 let disputed = restore(lines, saved), groups = grouped(lines);
 
@@ -17,7 +17,8 @@ function store() {
   try { localStorage.setItem(key, JSON.stringify(saved)); isKept = true; } catch { isKept = false; }
 }
 
-const firstOpen = (group) => Math.max(0, POINTS.findIndex((name) => group[0][name] === ""));
+const firstOpen = ([line]) => isRead(line) ? POINTS.length : POINTS.findIndex((name) => line[name] === "");
+const sumOf = (line) => POINTS.reduce((total, name) => total + Number(line[name]), 0);
 const ofQuestion = (number) => groups.filter(([line]) => line.question === number);
 const count = (some) => some.reduce((sum, group) => sum + group.length, 0);
 const plural = (number, what) => `${number} ${what}${number === 1 ? "" : "s"}`;
@@ -42,7 +43,7 @@ function show(said = "") {
       button.setAttribute("aria-label", `${value} for: ${words}`);
       button.onclick = (event) => {
         event.stopPropagation();
-        give(value, number);
+        give(line[POINTS[number]] === value ? "" : value, number);
         if (event.detail) button.blur();  // so that Enter goes on
       };
       row.append(button);
@@ -60,6 +61,7 @@ function update(said = "") {
     for (const button of row.querySelectorAll("button"))
       button.setAttribute("aria-pressed", String(line[POINTS[number]] === button.value));
   });
+  find("sum").textContent = POINTS.some((name) => line[name] !== "") ? `: ${sumOf(line)} of 3` : "";
   find("questions").replaceChildren(...Object.keys(questions).filter((number) => ofQuestion(number).length).map((number) => {
     const all = ofQuestion(number), read = count(all.filter(([one]) => isRead(one)));
     const text = `${number} · ${read} of ${count(all)}`;
@@ -70,9 +72,9 @@ function update(said = "") {
     return button;
   }));
   find("list").replaceChildren(...ofQuestion(line.question).map((one, number) => {
-    const isDone = isRead(one[0]), sum = POINTS.reduce((total, name) => total + Number(one[0][name]), 0);
+    const isDone = isRead(one[0]);
     const button = element("button", isDone ? `${number + 1} ✓` : `${number + 1}`, { type: "button" });
-    button.title = isDone ? `${sum} of 3` : "not read yet";
+    button.title = isDone ? `${sumOf(one[0])} of 3` : "not read yet";
     button.onclick = () => go(groups.indexOf(one));
     button.classList.toggle("read", isDone);
     if (one === group) button.setAttribute("aria-current", "true");
@@ -85,13 +87,14 @@ function update(said = "") {
     return button;
   }));
   const read = count(groups.filter(([one]) => isRead(one))), all = count(groups);
-  const waiting = Object.keys(saved).filter((id) => inFile.has(id)).length;
+  const kept = Object.entries(saved).filter(([id]) => inFile.has(id));
+  const due = kept.filter(([id, { now, last }]) => !same(now, last ?? inFile.get(id))).length;
+  const waiting = kept.length - due;
   find("done").textContent = `${read} of ${all} texts read`;
   const keeping = isKept ? "" : "This browser keeps nothing: export before you close the page. ";
-  const isDue = Object.values(saved).some((one) => !one.seen.some((values) => same(values, one.now)));
-  const finished = read === all && isDue ? "Everything is read: export now." : "";
-  find("said").textContent = keeping + (said || finished || (waiting ? `${plural(waiting, "text")} not yet in marks/texts.csv.` : ""));
-  find("export").classList.toggle("due", isDue);
+  const toDo = due ? `${plural(due, "text")} not yet exported.` : waiting ? `${plural(waiting, "text")} exported: run mark.` : "";
+  find("said").textContent = keeping + (said || (read === all && due ? "Everything is read: export now." : toDo));
+  find("export").classList.toggle("due", due > 0);
   disagree();
 }
 
@@ -108,6 +111,7 @@ function settle(isBrowser) {
     if (!isBrowser) { delete saved[line.id]; continue; }
     take(line, saved[line.id].now);
     saved[line.id].seen.push(inFile.get(line.id));
+    delete saved[line.id].last;  // it is to be exported again
   }
   const [here] = groups[place];
   disputed = [];
@@ -131,8 +135,17 @@ const comment = (text) => change("comment", text);
 function give(value, number) {
   change(POINTS[number], value);
   const isDone = isRead(groups[place][0]), rest = groups.some(([line]) => !isRead(line));
-  point = Math.min(number + 1, POINTS.length - 1);
+  if (value === "") point = number;
+  else point = isDone || number + 1 === POINTS.length ? firstOpen(groups[place]) : number + 1;
   update(isDone && rest ? "Enter: the next unread text." : "");
+}
+
+// Backspace: the point under the cursor is cleared or, if it is empty, the one before it.
+function takeBack() {
+  const [line] = groups[place];
+  if (point > 0 && !line[POINTS[point]]) point -= 1;
+  if (line[POINTS[point]]) give("", point);
+  else update();
 }
 
 function go(to) {
@@ -151,6 +164,18 @@ function goOn() {
 }
 
 find("comment").addEventListener("input", (event) => { comment(event.target.value); update(); });
+find("comment").addEventListener("blur", (event) => {
+  const text = event.target.value.trim();
+  if (groups[place][0].comment === text) return;
+  comment(text);
+  update();
+});
+find("comment").addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+  event.preventDefault();
+  event.target.blur();
+  goOn();
+});
 find("back").onclick = () => go(place - 1);
 find("on").onclick = () => go(place + 1);
 find("next").onclick = goOn;
@@ -169,15 +194,21 @@ document.addEventListener("keydown", (event) => {
   if (event.target.tagName === "TEXTAREA" || event.ctrlKey || event.metaKey || event.altKey) return;
   const isOnButton = event.target.closest?.("button, summary") && [" ", "Enter"].includes(event.key);
   if (isOnButton) return;
-  if (event.key in KEYS) give(KEYS[event.key], point);
+  if (event.key in KEYS && point === POINTS.length) update("It is read. Enter goes on; ↑ or Backspace goes back to a point.");
+  else if (event.key in KEYS) give(KEYS[event.key], point);
+  else if (event.key === "Backspace") takeBack();
   else if (event.key === "Enter") goOn();
   else if (event.key === "ArrowRight") go(place + 1);
   else if (event.key === "ArrowLeft") go(place - 1);
   else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
     point = Math.min(Math.max(point + (event.key === "ArrowDown" ? 1 : -1), 0), POINTS.length - 1);
     update();
-  } else if (event.key === "c") find("comment").focus();
-  else return;
+  } else if (event.key === "c") {
+    const field = find("comment");
+    if (/\S$/.test(field.value)) field.value += " ";
+    field.focus();
+    field.setSelectionRange(field.value.length, field.value.length);
+  } else return;
   event.preventDefault();
 });
 if (groups.length) {

@@ -11,8 +11,9 @@ const take = (line, values) => FILLED.forEach((name, place) => { line[name] = va
 function restore(lines, saved) {
   return lines.filter((line) => {
     const kept = saved[line.id], there = filled(line);
-    if (kept && same(kept.now, there)) delete saved[line.id];  // the export has come back
-    else if (kept && kept.seen.some((values) => same(values, there))) take(line, kept.now);
+    if (kept && same(kept.now, there)) {
+      if (same(kept.last ?? there, there)) delete saved[line.id];  // the export has come back
+    } else if (kept && kept.seen.some((values) => same(values, there))) take(line, kept.now);
     else return Boolean(kept);
     return false;
   });
@@ -21,12 +22,18 @@ function restore(lines, saved) {
 // Keeps what a line holds now. `there` is what stood in texts.csv.
 function keep(line, saved, there) {
   const seen = [...(saved[line.id]?.seen ?? []), there];
+  const last = saved[line.id]?.last;
   saved[line.id] = { now: filled(line), seen: seen.filter((one, place) => !seen.slice(0, place).some((two) => same(one, two))) };
+  if (last) saved[line.id].last = last;
+  else if (same(filled(line), there)) delete saved[line.id];  // all is taken back
 }
 
 // The table that `mark` reads back; the browser remembers that it has given this away.
 function exported(columns, lines, saved) {
-  for (const line of lines) saved[line.id]?.seen.push(filled(line));
+  for (const line of lines) {
+    saved[line.id]?.seen.push(filled(line));
+    if (saved[line.id]) saved[line.id].last = filled(line);
+  }
   const harmless = (text) => (/^\s*[=+\-@\t|%]/.test(text) ? `'${text}` : text);  // no formula in a spreadsheet
   const cell = (name, text) => `"${(name === "comment" ? harmless(text) : text).replaceAll('"', '""')}"`;
   const rows = lines.map((line) => columns.map((name) => cell(name, String(line[name]))));
