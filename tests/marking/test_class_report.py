@@ -7,7 +7,17 @@ import re
 import pytest
 
 from transformer_lessons.exercises.checker.registry import EXERCISES
-from transformer_lessons.marking import marks, mistakes, policy, projector, report, review, verdicts
+from transformer_lessons.marking import (
+    marks,
+    mistakes,
+    policy,
+    projector,
+    report,
+    review,
+    sheets,
+    tables,
+    verdicts,
+)
 
 MISTAKE, OTHER = list(EXERCISES["causal_mask"].mistakes.values())[:2]
 UPPER = "def causal_mask(length):\n    return torch.ones(length, length).triu() > 0"
@@ -204,7 +214,7 @@ def test_equal_answers_share_a_box_that_leads_back_and_every_link_leads_somewher
     known.rows.append(row("ada", "padding_mask", "passed", flags=["as the course's solution"]))
     known.works["ada", "padding_mask"] = {"source": "pass", "digest": "x"}
     text = report.Report(known).body()
-    assert text.count("<details>") == 2
+    assert text.count("<details data-lesson='6'>") == 2
     assert "3 × " in text
     assert 'title="ada, padding_mask: as the course&#x27;s solution">✓⚑</a>' in text
     links, places = set(re.findall(r'href="#([^"]+)"', text)), set(re.findall(r' id="([^"]+)"', text))
@@ -237,6 +247,41 @@ def test_a_notebook_that_was_not_read_is_not_shown_as_not_handed_in(tmp_path):
     known.in_doubt["zoe", "6"] = "it breaks off"
     text = report.Report(known).body()
     assert 'colspan="2"><a href="#unread" title="it breaks off">! not read</a>' in text
+
+
+def test_a_notebook_that_was_not_read_is_said_so_in_the_tables_and_never_filled_in_as_nothing(tmp_path):
+    known = class_of(tmp_path, {"ada": (MISTAKE.name, UPPER)}, ["zoe", "eve"])
+    known.in_doubt["zoe", "6"] = "it breaks off"
+    known.unread.append(("zoe/06.ipynb", "it breaks off"))
+    tables.write_marks(known)
+    wide = {row["student"]: row for row in sheets.table(tmp_path / "marks_wide.csv")}
+    head = f"lesson 6 (of {known.rows[0]['max']:g})"
+    assert [wide[one][head] for one in ("ada", "zoe", "eve")] == ["0", "not read", ""]
+    (line,) = [row for row in sheets.table(tmp_path / "marks.csv") if row["student"] == "zoe"]
+    assert (line["lesson"], line["status"], line["points"]) == ("6", "not read", "")
+    sheet = tmp_path / "sheet.csv"
+    sheet.write_text("id,Grade\nada,\nzoe,\n")
+    assert tables.fill(sheet, tmp_path / "marks.csv", lesson="6") == (1, ["zoe"])
+    assert sheet.read_text() == "id,Grade\nada,0\nzoe,\n"
+    assert "1 file was not read" in report.Report(known).summary()
+
+
+def test_who_has_solved_little_or_is_silent_is_stuck(tmp_path):
+    known = class_of(tmp_path, {"ada": (MISTAKE.name, UPPER)}, ["zoe"])
+    names = [name for name in EXERCISES if name != "causal_mask"][: report.FEW]
+    known.rows += [row("zoe", name, "passed", lesson="1") for name in names[:3]]
+    known.rows += [row("ada", name, "failed", lesson=lesson) for name, lesson in zip(names, "677788", strict=True)]
+    stuck = report.Report(known).stuck()
+    assert "has solved 0 of 7 exercises" in stuck
+    assert "has handed in nothing after lesson 1" in stuck
+
+
+def test_points_have_their_maximum_and_texts_that_wait_a_column(tmp_path):
+    known = class_of(tmp_path, {"ada": (MISTAKE.name, UPPER)})
+    known.rows.append(row("ada", "6.11", "given", kind="text"))
+    text = report.Report(known).body()
+    assert f"points of {known.rows[0]['max'] + known.rows[1]['max']:g}</span>" in text
+    assert 'data-waiting="1"' in text
 
 
 def test_who_left_one_exercise_is_not_stuck_and_a_hunts_own_bug_is_no_second_mistake(tmp_path):

@@ -1,18 +1,38 @@
 "use strict";
-// Sorts a table by the column whose head is pressed, and opens the code to which a link leads.
+// Sorts a table by the column whose head is pressed, shows one lesson, and opens the code to which a link leads.
 for (const button of document.querySelectorAll(".sort")) {
   button.addEventListener("click", () => {
     const head = button.closest("th"), table = head.closest("table"), body = table.tBodies[0], { key } = button.dataset;
     const turned = head.getAttribute("aria-sort") === (key === "name" ? "ascending" : "descending");
+    const item = key.startsWith("item") ? Number(key.slice(4)) : -1;
+    const value = (row) => Number(item < 0 ? row.dataset[key] : row.dataset.items[item]);
     const order = (one, other) => key === "name"
-      ? one.dataset.name.localeCompare(other.dataset.name) : other.dataset[key] - one.dataset[key];
+      ? one.dataset.name.localeCompare(other.dataset.name) : value(other) - value(one);
     body.append(...[...body.rows].sort((one, other) => (turned ? -1 : 1) * order(one, other)));
     for (const other of table.querySelectorAll("[aria-sort]")) other.removeAttribute("aria-sort");
     head.setAttribute("aria-sort", (key === "name") !== turned ? "ascending" : "descending");
   });
 }
+const buttons = [...document.querySelectorAll("#choice button")], results = document.querySelector("table.class");
+const columns = results ? [...results.tHead.rows[0].cells].flatMap((cell) => Array(cell.colSpan).fill(cell.dataset.lesson || "")) : [];
+function only(lesson) {
+  for (const button of buttons) button.setAttribute("aria-pressed", button.dataset.lesson === lesson);
+  for (const part of document.querySelectorAll("#lessons tr[data-lesson], #next li, #mistakes > div, #questions tr[data-lesson], #code details")) {
+    part.hidden = lesson !== "" && part.dataset.lesson !== lesson;
+  }
+  document.body.classList.toggle("one", lesson !== "");
+  for (const row of results ? results.rows : []) {
+    let place = 0;
+    for (const cell of row.cells) {
+      cell.hidden = lesson !== "" && columns[place] !== "" && columns[place] !== lesson;
+      place += cell.colSpan;
+    }
+  }
+}
+for (const button of buttons) button.addEventListener("click", () => only(button.dataset.lesson));
 function open() {
   const target = document.getElementById(location.hash.slice(1)), box = target && target.closest("details");
+  if (target && target.closest("[hidden]")) only("");
   if (box && !box.open) {
     box.open = true;
     target.scrollIntoView();

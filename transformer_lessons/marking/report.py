@@ -16,6 +16,7 @@ from transformer_lessons.marking.mistakes import UNKNOWN, Mistake, handed_in, mi
 from transformer_lessons.marking.naming import clean
 from transformer_lessons.marking.results import Row
 from transformer_lessons.marking.submissions import in_short
+from transformer_lessons.marking.tables import full_points
 from transformer_lessons.marking.verdicts import course
 from transformer_lessons.tools import atomic
 
@@ -33,6 +34,7 @@ LEGEND = (
 )
 COMMONEST = 5  # mistakes that get a screen each
 LEFT = 3  # untouched exercises, solved by most, that make a student stuck
+FEW, SILENT = 6, 2  # exercises of which somebody stuck has solved less than a third; lessons without a notebook
 
 
 def page(title, body, policy=""):
@@ -101,7 +103,7 @@ class Report:
         self.items = {row["item"]: row["lesson"] for row in ordered}
         self.mistakes, self.hunts = mistakes_in(known, "exercise"), mistakes_in(known, "hunt")
         self.handed_in = handed_in(known)
-        self.scores = scores_of(known)
+        self.scores, self.full = scores_of(known), full_points(known)
         self.groups = self.alike()
         self.shown = {key: number for number, keys in enumerate(self.groups) for key in keys}
 
@@ -133,7 +135,14 @@ class Report:
         sections = (
             f'<section id="{name}"><h2>{title}</h2>\n{text}</section>' for name, (_, title, text) in parts.items()
         )
-        return f"{self.summary()}<nav>{links}</nav>\n" + "\n".join(sections)
+        lessons = "".join(
+            f'<button data-lesson="{lesson}" title="{title_of(lesson)}">{lesson}</button>'
+            for lesson in self.known.lessons()
+        )
+        choice = (
+            f'<p id="choice" class="script">Lesson <button data-lesson="" aria-pressed="true">all</button>{lessons}</p>'
+        )
+        return f"{self.summary()}<nav>{links}{choice}</nav>\n" + "\n".join(sections)
 
     def summary(self):
         known, count = self.known, Counter(row["status"] for row in self.rows)
@@ -156,6 +165,11 @@ class Report:
             kept = (
                 f'<p class="warning"><strong>Not prevented on this machine:</strong> students’ code could {words}.</p>'
             )
+        if unread := len(in_short(known.unread)):
+            files = "1 file was" if unread == 1 else f"{unread} files were"
+            kept += (
+                f'<p class="warning"><strong>{files} not read</strong> and has no points: <a href="#unread">why</a></p>'
+            )
         return f'<ul class="facts">{tiles}</ul>{kept}'
 
     # Who has solved what
@@ -167,32 +181,30 @@ class Report:
             by_lesson[lesson].append(item)
         for lesson in self.known.lessons():
             by_lesson.setdefault(lesson, [])
-        columns = {lesson: by_lesson[lesson] for lesson in sorted(by_lesson, key=int)}
+        columns, order = {lesson: by_lesson[lesson] for lesson in sorted(by_lesson, key=int)}, list(self.items)
         groups = "".join(
-            f'<th class="lesson" colspan="{len(items) + 1}" scope="colgroup" title="{title_of(lesson)}">'
-            f"Lesson {lesson}</th>"
+            f'<th class="lesson" colspan="{len(items) + 1}" scope="colgroup" title="{title_of(lesson)}" '
+            f'data-lesson="{lesson}">Lesson {lesson}</th>'
             for lesson, items in columns.items()
         )
         labels = "".join(
             "".join(
-                f'<th class="item{" first" * (place == 0)}" scope="col"><span>{safe(item, 60)}</span></th>'
+                sorting(f"item{order.index(item)}", safe(item, 60), "item" + " first" * (place == 0))
                 for place, item in enumerate(items)
             )
-            + sorting(f"lesson{lesson}", "points", "item points")
+            + sorting(f"lesson{lesson}", f"points of {self.full[lesson]:g}", "item points")
             for lesson, items in columns.items()
         )
         lines = [self.line(student, columns) for student in self.students]
         header = [
-            f'<tr><th></th>{groups}<th class="lesson" colspan="3" scope="colgroup">Total</th></tr>',
+            f'<tr><th></th>{groups}<th class="lesson" colspan="4" scope="colgroup">Total</th></tr>',
             f"<tr>{sorting('name', 'name', 'name')}{labels}{sorting('solved', 'solved', 'item first')}"
-            f"{sorting('points', 'points', 'item')}{sorting('share', '%', 'item')}</tr>",
+            f"{sorting('points', 'points', 'item')}{sorting('share', '%', 'item')}"
+            f"{sorting('waiting', 'texts waiting', 'item')}</tr>",
         ]
         legend = "".join(f'<li><b class="{kind}">{sign}</b>{what}</li>' for sign, kind, what in LEGEND)
         shown = table("Who has solved what", header, lines, "class", self.sums(columns))
-        note = (
-            '<p class="quiet">Points are those by now, of what the class has handed in: a text that waits for its '
-            "reader counts on neither side, and a lesson that was not handed in counts 0.</p>"
-        )
+        note = '<p class="quiet">Texts that are not yet read are left out. Lessons that were not handed in count 0.</p>'
         return f'<ul class="legend">{legend}</ul>{shown}{note}'
 
     def line(self, student, columns):
@@ -202,6 +214,10 @@ class Report:
         points, most, share = sum(one[0] for one in mine.values()), sum(one[1] for one in mine.values()), share_of(mine)
         keys = {"name": student, "solved": solved, "points": points, "share": -1 if share is None else share}
         keys |= {f"lesson{lesson}": mine[lesson][0] if student in self.handed_in[lesson] else -1 for lesson in columns}
+        waiting = sum(row["status"] == "given" for row in self.known.rows if row["student"] == student)
+        keys["waiting"] = waiting
+        passed = (self.by.get((student, item), {}).get("status") for item in self.items)
+        keys["items"] = "".join({None: "0", "passed": "3", "failed": "2"}.get(one, "1") for one in passed)
         data = " ".join(f'data-{key}="{safe(value)}"' for key, value in keys.items())
         there = any(student in who for who in self.handed_in.values())
         name = f'<a href="feedback/{slug}/index.html">{self.students[student]}</a>' if there else self.students[student]
@@ -214,6 +230,7 @@ class Report:
         )
         total = f'<td class="n first">{solved}</td><td class="n">{points:g} of {most:g}</td>'
         total += f'<td class="n">{"" if share is None else f"{share:.0%}"}</td>'
+        total += f'<td class="n">{waiting or ""}</td>'
         return f'<tr {data}><th scope="row">{name}</th>{cells}{total}</tr>'
 
     def place(self, student, item, first):
@@ -260,7 +277,7 @@ class Report:
             sums += "".join(f'<td class="{"first" * (n == 0)}">{solved[item]}</td>' for n, item in enumerate(items))
             sums += '<td class="points"></td>'
             bases += f'<td class="first base" colspan="{len(items) + 1}">{len(self.handed_in[lesson])}</td>'
-        empty = '<td class="first"></td><td></td><td></td>'
+        empty = '<td class="first"></td><td></td><td></td><td></td>'
         return [
             f'<tr class="sum"><th scope="row">solved by</th>{sums}{empty}</tr>',
             f'<tr><th scope="row">handed in by</th>{bases}{empty}</tr>',
@@ -274,7 +291,7 @@ class Report:
             rows = [row for row in self.known.rows if row["lesson"] == lesson]
             waiting = sum(row["status"] == "given" for row in rows)
             shares = [share for one in who if (share := share_of({lesson: self.scores[one][lesson]})) is not None]
-            lines.append(distribution(title_of(lesson), f"{len(who)} of {len(self.students)}", shares, waiting))
+            lines.append(distribution(title_of(lesson), f"{len(who)} of {len(self.students)}", shares, waiting, lesson))
         shares = [share for one in self.scores.values() if (share := share_of(one)) is not None]
         some = set().union(*self.handed_in.values())
         everyone = distribution("All lessons", f"{len(some)} of {len(self.students)}", shares, "")
@@ -288,12 +305,18 @@ class Report:
     def commonest(self):
         """The mistakes that are worth a word to all, in short."""
         telling = worth_telling(self.mistakes)
+        more = [
+            one
+            for lesson in self.known.lessons()
+            for one in worth_telling([one for one in self.mistakes if one.lesson == lesson])
+        ]
         lines = (
-            f"<li><strong>{broken(one.item)}: {prose(one.name)}</strong> <span class='quiet'>{one.share()}</span><br>"
+            f"<li data-lesson='{one.lesson}'{' class=more' * (one not in telling)}>"
+            f"<strong>{broken(one.item)}: {prose(one.name)}</strong> <span class='quiet'>{one.share()}</span><br>"
             f"{prose(sentence(one.look or one.why))}</li>"
-            for one in telling
+            for one in [*telling, *(one for one in more if one not in telling)]
         )
-        where = '<p><a href="report-anonymous.html">Show them on the projector ↗</a></p>'
+        where = '<p class="script"><a href="report-anonymous.html">Show them on the projector ↗</a></p>'
         return f'<ol class="next">{"".join(lines)}</ol>{where}' if telling else "<p>No mistake was made twice.</p>"
 
     def all_mistakes(self):
@@ -304,7 +327,8 @@ class Report:
             lines += self.unsolved(lesson)
             if lines:
                 header = heading("made by", "what is wrong, where to look, and who")
-                parts.append(f"<h3>{title_of(lesson)}</h3>" + table("Mistakes", header, lines, "text mistakes"))
+                shown = table("Mistakes", header, lines, "text mistakes")
+                parts.append(f'<div data-lesson="{lesson}"><h3>{title_of(lesson)}</h3>{shown}</div>')
         return "\n".join(parts) or "<p>None.</p>"
 
     def mistake(self, one):
@@ -339,7 +363,7 @@ class Report:
         )
 
     def stuck(self):
-        """Who made a mistake again after a change, or in two exercises, or left much of what most have solved."""
+        """Who made a mistake again after a change, or in two exercises, left much, solved little, or is silent."""
         passed = Counter(row["item"] for row in self.rows if row["status"] == "passed")
         lines = []
         for student, shown in self.students.items():
@@ -358,11 +382,25 @@ class Report:
                     found.append((2, f"{where}: {prose(mistake)}"))
             if len(left) >= LEFT:
                 found.append((len(left) // 2, "untouched, though most have solved it: " + ", ".join(map(broken, left))))
+            solved = sum(row["status"] == "passed" for row in self.rows if row["student"] == student)
+            if len(self.items) >= FEW and solved < len(self.items) / 3:
+                found.append((4, f"has solved {solved} of {len(self.items)} exercises"))
+            last = max((int(one) for one, who in self.handed_in.items() if student in who), default=0)
+            if sum(int(lesson) > last for lesson in self.known.lessons()) >= SILENT:
+                found.append((4, "has handed in nothing" + f" after lesson {last}" * (last > 0)))
             if found:
                 words = "; ".join(text for _, text in sorted(found, key=lambda one: -one[0]))
                 lines.append((-sum(weight for weight, _ in found), f"<li><strong>{shown}</strong> {words}</li>"))
         ordered = [line for _, line in sorted(lines, key=lambda one: one[0])]
-        return f'<ul class="stuck">{"".join(ordered)}</ul>' if lines else "<p>Nobody, as far as the notebooks show.</p>"
+        note = (
+            '<p class="quiet">In all lessons together: the same mistake again after a change or in two exercises, much '
+            "left out that most have solved, less than a third solved, or two lessons and more without a notebook.</p>"
+        )
+        return (
+            f'{note}<ul class="stuck">{"".join(ordered)}</ul>'
+            if lines
+            else "<p>Nobody, as far as the notebooks show.</p>"
+        )
 
     def to_code(self, student, item):
         number = self.shown.get((student, item))
@@ -387,7 +425,8 @@ class Report:
             source = safe(self.known.works.get(keys[0], {}).get("source", ""), 6000)
             count = f"{len(keys)} × " if len(keys) > 1 else ""
             parts.append(
-                f"<details><summary>{broken(item)}: {count}{safe(told)} <span class='quiet'>{who}</span></summary>"
+                f"<details data-lesson='{row['lesson']}'><summary>{broken(item)}: {count}"
+                f"{safe(told)} <span class='quiet'>{who}</span></summary>"
                 f'<div id="c{number}" class="sides"><pre>{source}</pre>{card(row)}</div>'
                 f'<p class="back">Back to the table: {backs}</p></details>\n'
             )
@@ -425,21 +464,25 @@ def share_of(scores) -> float | None:
     return points / most if most else None
 
 
-def distribution(title, count, shares, waiting):
+def distribution(title, count, shares, waiting, lesson="all"):
     """A line with a histogram of ten bars."""
+    here = f' data-lesson="{lesson}"'
     bars = [sum(min(int(one * 10), 9) == n for one in shares) for n in range(10)]
     highest = max([*bars, 1])
     words = [f"{n * 10} to {n * 10 + 10} %: {bar}" for n, bar in enumerate(bars)]
     told = ", ".join(one for one, bar in zip(words, bars, strict=True) if bar)
     shown = "".join(
-        f'<i style="height: {bar / highest:.0%}" title="{one}"></i>' for one, bar in zip(words, bars, strict=True)
+        f'<i style="height: {bar / highest:.0%}" title="{one}"><b>{bar or ""}</b></i>'
+        for one, bar in zip(words, bars, strict=True)
     )
     numbers = (f"{one(shares):.0%}" if shares else "" for one in (mean, median))
     texts = f'<a href="grading.html">{waiting}</a>' if waiting else ""
     return (
-        f'<tr><th scope="row">{title}</th><td class="n">{count}</td>'
+        f'<tr{here}><th scope="row">{title}</th><td class="n">{count}</td>'
         + "".join(f'<td class="n">{one}</td>' for one in numbers)
-        + f'<td><span class="bars" role="img" aria-label="{told}">{shown}</span></td><td class="n">{texts}</td></tr>'
+        + f'<td><span class="bars" role="img" aria-label="{told}">{shown}</span>'
+        f'<span class="scale" aria-hidden="true"><i>0</i><i>50</i><i>100 %</i></span></td>'
+        f'<td class="n">{texts}</td></tr>'
     )
 
 
@@ -466,7 +509,8 @@ def questions(known, can_be_sorted=True):
         share = right / len(answers)
         bar = f'<span class="bar"><i style="width: {share:.0%}"></i></span>'
         lines.append(
-            f'<tr data-place="{-place}" data-right="{-share}"><th scope="row">{number} '
+            f'<tr data-lesson="{number.split(".")[0]}" data-place="{-place}" data-right="{-share}">'
+            f'<th scope="row">{number} '
             f"{prose(all_questions()[number].title)}</th>"
             f'<td class="n">{share:.0%} {bar}<br><span class="quiet">{right} of {len(answers)}</span></td>'
             f"<td>{about}</td></tr>"

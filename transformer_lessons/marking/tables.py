@@ -13,6 +13,7 @@ from transformer_lessons.marking.submissions import in_short
 from transformer_lessons.tools import atomic
 
 LONG = ("student", "name", "lesson", "item", "kind", "status", "points", "max", "mistake", "flags", "file")
+NOT_READ = "not read"  # the status of a lesson that was handed in, but could not be read
 MARK = b"\xef\xbb\xbf"  # with which a spreadsheet begins a file in UTF-8
 
 
@@ -25,18 +26,38 @@ def totals(known):
     return sums
 
 
+def full_points(known) -> dict[str, float]:
+    """{lesson: full points}"""
+    full = {(row["lesson"], row["item"]): row["max"] for row in known.rows}
+    return {lesson: sum(one for (of, _), one in full.items() if of == lesson) for lesson in known.lessons()}
+
+
 def write_marks(known):
     """marks.csv, a line for each item; marks_wide.csv, a line for each student; unread.txt."""
-    ordered = sorted(known.rows, key=lambda row: (row["student"], int(row["lesson"])))
+    marked = {(row["student"], row["lesson"]) for row in known.rows}
+    doubt = {one: why for one, why in known.in_doubt.items() if one not in marked and one[0] in known.students}
+    unmarked = [
+        dict.fromkeys(LONG, "") | {"student": student, "lesson": lesson, "status": NOT_READ, "flags": [why]}
+        for (student, lesson), why in doubt.items()
+    ]
+    ordered = sorted([*known.rows, *unmarked], key=lambda row: (row["student"], int(row["lesson"])))
     names = {student: one["name"] for student, one in known.students.items()}
     shown = ({**row, "name": names[row["student"]], "flags": ", ".join(row["flags"])} for row in ordered)
     written(known.out / "marks.csv", LONG, ([row[one] for one in LONG] for row in shown))
-    lessons, sums = known.lessons(), totals(known)
+    lessons, sums = sorted({*known.lessons(), *(lesson for _, lesson in doubt)}, key=int), totals(known)
+    full = full_points(known)
+    heads = (f"lesson {one}" + (f" (of {full[one]:g})" if one in full else "") for one in lessons)
     written(
         known.out / "marks_wide.csv",
-        ["student", "name", *(f"lesson {one}" for one in lessons), "total", "pseudonym"],
+        ["student", "name", *heads, "total", "pseudonym"],
         (
-            [student, names[student], *map(mine.get, lessons), sum(mine.values()), known.pseudonym(student)]
+            [
+                student,
+                names[student],
+                *(NOT_READ if (student, one) in doubt else mine.get(one) for one in lessons),
+                sum(mine.values()),
+                known.pseudonym(student),
+            ]
             for student, mine in sorted(sums.items())
         ),
     )
@@ -156,6 +177,8 @@ def sums_in(marks, lesson=None):
                 f"{marks}: {row['points']!r} for {row['item']} by {row['student']} is not a number of points."
             )
         mine = sums.setdefault(row["student"], {})
+        if row.get("status") == NOT_READ:
+            continue
         mine[row["lesson"]] = mine.get(row["lesson"], 0) + points
         lines[row["student"], row["lesson"], row["kind"], row["item"]] += 1
         waiting += not row["points"] and lesson in (None, row["lesson"])
