@@ -61,7 +61,7 @@ function update(said = "") {
     for (const button of row.querySelectorAll("button"))
       button.setAttribute("aria-pressed", String(line[POINTS[number]] === button.value));
   });
-  find("sum").textContent = POINTS.some((name) => line[name] !== "") ? `: ${sumOf(line)} of 3` : "";
+  find("sum").textContent = POINTS.some((name) => line[name] !== "") ? `${sumOf(line)} of 3` : "";
   find("questions").replaceChildren(...Object.keys(questions).filter((number) => ofQuestion(number).length).map((number) => {
     const all = ofQuestion(number), read = count(all.filter(([one]) => isRead(one)));
     const text = `${number} · ${read} of ${count(all)}`;
