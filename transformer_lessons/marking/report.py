@@ -167,9 +167,8 @@ class Report:
             )
         if unread := len(in_short(known.unread)):
             files = "1 file was" if unread == 1 else f"{unread} files were"
-            kept += (
-                f'<p class="warning"><strong>{files} not read</strong> and has no points: <a href="#unread">why</a></p>'
-            )
+            why = '<a href="#unread">why</a>'
+            kept += f'<p class="warning"><strong>{files} not read</strong> and counted nothing: {why}</p>'
         return f'<ul class="facts">{tiles}</ul>{kept}'
 
     # Who has solved what
@@ -197,7 +196,7 @@ class Report:
         )
         lines = [self.line(student, columns) for student in self.students]
         header = [
-            f'<tr><th></th>{groups}<th class="lesson" colspan="4" scope="colgroup">Total</th></tr>',
+            f'<tr><th></th>{groups}<th class="lesson" colspan="4" scope="colgroup">All lessons</th></tr>',
             f"<tr>{sorting('name', 'name', 'name')}{labels}{sorting('solved', 'solved', 'item first')}"
             f"{sorting('points', 'points', 'item')}{sorting('share', '%', 'item')}"
             f"{sorting('waiting', 'texts waiting', 'item')}</tr>",
