@@ -33,7 +33,7 @@ function show(said = "") {
   find("title").textContent = `${line.question} ${question.title}`;
   find("question").textContent = question.text;
   find("model").textContent = question.model;
-  find("text").textContent = line.shown;
+  find("text").replaceChildren(...flags.includes("like the model answer") ? shared(line.shown, question.model) : [line.shown]);
   find("comment").value = line.comment;
   find("points").replaceChildren(...question.points.map((words, number) => {
     const row = element("div", "", { className: "point", onclick: () => { point = number; update(); } });
@@ -51,6 +51,22 @@ function show(said = "") {
     return row;
   }));
   update(said);
+}
+
+// The text, in which five or more words in a row that the model answer has, too, are marked.
+function shared(text, model) {
+  const wordsOf = (some) => [...some.matchAll(/[\p{L}\p{N}_]+/gu)];
+  const runsOf = (words) => words.map((_, n) => words.slice(n, n + 5).map(([word]) => word.toLowerCase()).join(" ")).slice(0, -4);
+  const words = wordsOf(text), theirs = new Set(runsOf(wordsOf(model))), isShared = words.map(() => false), parts = [];
+  runsOf(words).forEach((run, n) => { if (theirs.has(run)) isShared.fill(true, n, n + 5); });
+  let end = 0;
+  for (let n = 0; n < words.length; n += 1) {
+    if (!isShared[n]) continue;
+    const start = words[n].index;
+    while (isShared[n + 1]) n += 1;
+    parts.push(text.slice(end, start), element("mark", text.slice(start, end = words[n].index + words[n][0].length)));
+  }
+  return [...parts, text.slice(end)];
 }
 
 // What has been given, here and elsewhere.
