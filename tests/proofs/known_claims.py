@@ -199,7 +199,9 @@ LESSON_5 = [
     Claim("the slow hand's alone works better in all five models", slow_alone_is_better, [0]),
     Claim("in 0.33 to 0.50 of the sentences (five seeds)", printed("model, p = train_to_tell", 1)),
     Claim("less than a billionth", each(REACH, lambda *n: n[0] < 1e-9)),
-    Claim("it has more than a tenth; in the LSTM with gates near 1, even more", each(REACH, lambda *n: 0.1 < n[1] < n[2])),
+    Claim(
+        "it has more than a tenth; in the LSTM with gates near 1, even more", each(REACH, lambda *n: 0.1 < n[1] < n[2])
+    ),
 ]
 
 # Lesson 6
