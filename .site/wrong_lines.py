@@ -67,8 +67,8 @@ def wrong_lines_page():
     )
     return (
         f"{HIDE_TOC}# Which line is wrong?\n\n"
-        "This is the course's own answer to an exercise, with **one line** changed to a mistake that people make. Find "
-        f"the line. There are {sum(counts.values()):,} of them, and every day has one of its own.\n\n"
+        "This is the course's own answer to an exercise, with **one line** changed to a mistake that people make. "
+        f"Find it, and press it. There are {sum(counts.values()):,} such lines, and every day has one of its own.\n\n"
         '<link rel="stylesheet" href="_static/wrong_lines.css">\n'
         f'<div class="wrong-lines" data-daily="{daily}" hidden>\n'
         '<form class="from"><label>From <select name="exercise"><option value="">today’s line</option>'

@@ -75,11 +75,11 @@
     const line = code.children[number].firstChild;
     line.classList.add('right');
     line.disabled = true;
-    told.replaceChildren(element('p', {}, `Line ${number + 1} is right. Look again.`));
+    told.replaceChildren(element('p', {}, `Line ${number + 1} is right. Look again.`), ...told.querySelectorAll('.hint'));
   }
 
   function hint() {
-    told.replaceChildren(element('p', {innerHTML: `<em>Look:</em> ${puzzle[3]}`}));
+    told.append(element('p', {className: 'hint', innerHTML: `<em>Look:</em> ${puzzle[3]}`}));
     part('[name=hint]').disabled = true;
     tries += 1;
   }
