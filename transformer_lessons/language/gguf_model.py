@@ -113,8 +113,10 @@ def read_model(file, max_length=2048):
     with Undrawn():
         model = LanguageModel(config)
     check_names(file, model)
-    tensors = from_gguf({name: file.tensor(name) for name in file.stored}, config.num_heads, config.num_key_heads)
-    model.load_state_dict(tensors, assign=True)
+    weights = model.state_dict()
+    for name in file.stored:  # one at a time, which takes less memory
+        for ours, tensor in from_gguf({name: file.tensor(name)}, config.num_heads, config.num_key_heads).items():
+            weights[ours].copy_(tensor)
     return model.eval()
 
 
