@@ -67,7 +67,11 @@ def contents(page):
 def text_of(page):
     """A page without its tags and marks; an index stands behind its letter again."""
     page = re.sub(r"<i>(\w)</i><sub>(\w)</sub>", r"\1_\2", page)
-    return unescape(re.sub(r"</?code>|\\(?=\W)", "", page))
+    return unescape(re.sub(r"</?(?:code|i)>|\\(?=\W)", "", page))
+
+
+def plain(text):
+    return text.replace("`", "").replace("−", "-")
 
 
 def cells_of(page, kind):
@@ -362,25 +366,37 @@ def test_what_must_be_code_in_a_question_is_marked_as_code():
         "What is <code>row[1]</code>? Look at <code>row.sum()</code>, and at <code>b[0]</code>."
     )
     assert questions.in_html("The scores are x @ x.T, (2, 3).") == "The scores are <code>x @ x.T</code>, (2, 3)."
+    assert questions.in_html("x = torch.arange(8).view(1, 8) holds [0, 1]") == (
+        "<code>x = torch.arange(8).view(1, 8)</code> holds <code>[0, 1]</code>"
+    )
+    assert questions.in_html("read as (batch, d_head)") == "read as <code>(batch, d_head)</code>"
+
+
+def test_variables_of_a_question_slant_but_no_letter_of_a_text():
+    assert questions.in_html("In softmax(QKᵀ/√d_k)V, a row") == (
+        "In softmax(<i>QK</i>ᵀ/√<i>d</i><sub>k</sub>)<i>V</i>, a row"
+    )
+    assert questions.in_html("PE(p + 5) = M PE(p) - q?") == "PE(<i>p</i> + 5) = <i>M</i> PE(<i>p</i>) − <i>q</i>?"
+    assert questions.in_html("the pair (e, s)", variables=False) == "the pair (e, s)"
 
 
 def test_a_question_can_be_clicked_and_an_exercise_has_its_hints(written):
     for path in facts.LESSONS:
         code = "\n".join("".join(cell["source"]) for cell in cells_of(path.read_text(encoding="utf-8"), "code"))
         page = "\n".join("".join(cell["source"]) for cell in cells_of(written[f"notebooks/{path.name}"], "markdown"))
-        prose = text_of(page)
+        prose = text_of(page).replace("−", "-")  # of a formula
         for number in re.findall(r'^answer\("([\d.]+)"\)$', code, flags=re.MULTILINE):
             assert page.count(f"<strong>{number} ") == 1
             question = all_questions()[number]
             if isinstance(question, Choices):
                 for letter, choice in question.lettered.items():
-                    assert f"<summary><b>{letter}</b>{choice.text.replace('`', '')}</summary>" in prose
-                    assert choice.why.replace("`", "") in prose
+                    assert f"<summary><b>{letter}</b>{plain(choice.text)}</summary>" in prose
+                    assert plain(choice.why) in prose
             elif not isinstance(question, FreeText):
-                assert question.why.replace("`", "") in prose
+                assert plain(question.why) in prose
         for name in set(re.findall(r'\bcheck\("(\w+)"', code)):
             assert page.count(f'href="../exercises/{name}.html">The {len(EXERCISES[name].mistakes)} mistakes') == 1
-            assert all(text.replace("`", "") in prose for hint in EXERCISES[name].hints for text in hint)
+            assert all(plain(text) in prose for hint in EXERCISES[name].hints for text in hint)
 
 
 @pytest.mark.parametrize("number", [n for n, q in all_questions().items() if hasattr(q, "slips")])
