@@ -24,10 +24,13 @@ from transformer_lessons.language.splitting import single_bytes, split_words
 
 
 class Playground:
-    """A picture (plots.Picture) and a piece of HTML, shown one below the other; `data` is what the page starts from."""
+    """A picture (plots.Picture) and a piece of HTML, shown one below the other; `data` is what the page starts from.
 
-    def __init__(self, script, title, words, picture, data):
-        code = (PAGES / f"{script}.js").read_text(encoding="utf-8").rstrip("\n")
+    `helpers` names the scripts that come before its own.
+    """
+
+    def __init__(self, script, title, words, picture, data, helpers=()):
+        code = "\n".join((PAGES / f"{name}.js").read_text(encoding="utf-8").rstrip("\n") for name in (*helpers, script))
         self.html = filled(
             "frame.html",
             title=escape(title),
@@ -78,7 +81,7 @@ def match_the_key():
     )
     told = "; ".join(f"“{word}” gives them the weights {said(row)}" for word, row in zip(words, weights, strict=True))
     data = {"words": words, "queries": queries.tolist(), "keys": keys.tolist()}
-    return Playground("match_the_key", title, f"Two words, fluffy and cat: {told}.", picture, data)
+    return Playground("match_the_key", title, f"Two words, fluffy and cat: {told}.", picture, data, ["names"])
 
 
 def widen_the_vectors():
@@ -123,7 +126,7 @@ def split_the_question():
     )
     data = {"words": words, "values": tidy(values[:, 0])}
     data |= {"keys": [tidy(row) for row in keys], "queries": [tidy(row) for row in queries]}
-    return Playground("split_the_question", title, sentence, picture, data)
+    return Playground("split_the_question", title, sentence, picture, data, ["names"])
 
 
 def turn_the_hands():
@@ -310,7 +313,7 @@ def merge_the_pairs(tokenizer=None, text="the cat sat on the mat and that cat sa
     spelled = " ".join(token.replace(" ", "␣") for token in shown[f"after {merges} merges"])
     data = {"text": text, "merges": merges, "most": 60}
     if tokenizer:
-        data |= {"most": 300, "pairs": packed(tokenizer.ranks), "digits": tokenizer.single_digits}
+        data |= {"merges": 0, "most": 300, "pairs": packed(tokenizer.ranks), "digits": tokenizer.single_digits}
     return Playground("merge_the_pairs", title, f"“{text}” after {merges} merges: {spelled}.", picture, data)
 
 

@@ -1,5 +1,5 @@
   // Lessons 7 and 10: the features of a token, to be dragged, and what the norms make of them.
-  const count = data.token.length, wide = 260, high = 210, middle = 105, far = 86, size = 40;  // pixels: to the axis's end, and for 1 after a norm
+  const count = data.token.length, wide = 260, high = 246, middle = 105, far = 86, size = 40;  // pixels: to the axis's end, and for 1 after a norm
   const ENDS = [10, 20, 50, 100, 200, 500, 1000], EPS = 1e-5;
   let token = [...data.token], end = ENDS[0];
   hint('Drag the features', ', or use the arrow keys', `. What stays the same when you shift them all, or stretch them?`);
@@ -17,10 +17,10 @@
     show();
   }}, buttons)}));
   const view = make('div', {className: 'view'}, stage), held = x => Math.round(100 * Math.min(Math.max(x, -end), end)) / 100;
-  const sides = ['The token', ...data.norms].map((name, side) => {
+  const sides = ['The token', ...data.norms.map(name => name[0].toUpperCase() + name.slice(1))].map((name, side) => {
     const box = make('div', {style: 'flex: 1 1 14rem; max-width: 22rem'}, view);
     const caption = make('p', {className: 'name', textContent: name}, box);
-    const picture = draw('svg', {viewBox: `0 0 ${wide} ${high}`, width: '100%', role: side ? 'img' : 'group', 'aria-label': name}, box);
+    const picture = draw('svg', {viewBox: `0 -12 ${wide} ${high}`, width: '100%', role: side ? 'img' : 'group', 'aria-label': name}, box);
     const band = draw('rect', {x: 0, width: wide, fill: 'var(--output)', opacity: 0.14}, picture);
     draw('line', {x1: 0, x2: wide, y1: middle, y2: middle, stroke: 'var(--line)'}, picture);
     const mean = draw('line', {x1: 0, x2: wide, stroke: 'var(--output)', 'stroke-width': 2, 'stroke-dasharray': '6 5'}, picture);
@@ -48,7 +48,7 @@
       numbers.forEach((number, feature) => {
         const {bar, label, handle} = bars[feature], tip = middle - unit * number;
         set(bar, {y: Math.min(tip, middle), height: Math.max(Math.abs(tip - middle), 1)});
-        set(label, {y: Math.min(Math.max(number < 0 ? tip + 28 : tip - 17, 14), high - 6)});
+        set(label, {y: number < 0 ? tip + 28 : tip - 17});
         label.textContent = two(number);
         if (handle) set(handle, {cy: tip, 'aria-valuemin': -end, 'aria-valuemax': end, 'aria-valuenow': number, 'aria-valuetext': String(Math.round(100 * number) / 100)});
       });

@@ -32,11 +32,11 @@
 
   function show() {
     vectors.forEach((vector, number) => {
-      const [x, y] = at(vector), {line, handle, label} = handles[number], long = Math.hypot(...vector) || 1;
+      const [x, y] = at(vector), {line, handle} = handles[number];
       set(line, {x2: x, y2: y});
       set(handle, {cx: x, cy: y, 'aria-valuenow': vector[0], 'aria-valuetext': `(${vector.join(', ')})`});
-      set(label, {x: Math.min(Math.max(x + 36 * vector[0] / long, 30), 310), y: y - 26 * vector[1] / long + 5});
     });
+    nameAll(handles.map(({label}, number) => ({label, at: at(vectors[number])})), [middle, middle], 340);
     const queries = vectors.slice(0, count), keys = vectors.slice(count);
     const scores = queries.map(query => keys.map(key => dot(query, key))), weights = scores.map(softmax);
     scores.forEach((row, query) => row.forEach((score, key) => {

@@ -5,11 +5,11 @@
   const sliders = make('div', {className: 'sliders'}, stage);
   const merges = slider('Merges', {min: 0, max: data.most, step: 1, value: data.merges}, String, sliders, show);
   const buttons = make('div', {}, stage);
-  make('button', {type: 'button', textContent: 'Merge the next pair', onclick: () => { merges.value += 1; show(); }}, buttons);
-  make('button', {type: 'button', textContent: 'From the start', onclick: () => { merges.value = 0; show(); }}, buttons);
-  if (ranks) make('button', {type: 'button', textContent: 'Merge them all', onclick: () => { merges.value = data.most; show(); }}, buttons);
+  const onward = make('button', {type: 'button', textContent: 'Merge the next pair', onclick: () => { merges.value += 1; show(); }}, buttons);
+  const back = make('button', {type: 'button', textContent: 'From the start', onclick: () => { merges.value = 0; show(); }}, buttons);
+  const all = ranks && make('button', {type: 'button', textContent: 'Merge them all', onclick: () => { merges.value = data.most; show(); }}, buttons);
   const tokens = make('div', {className: 'pieces', role: 'group', ariaLabel: 'The tokens'}, stage);
-  const book = make('ol', {className: 'book', ariaLabel: 'The merges so far', tabIndex: 0}, stage);
+  const book = make('ol', {className: 'book', ariaLabel: 'The merges so far', tabIndex: 0, style: 'max-height: 6lh'}, stage);
   field.oninput = show;
 
   const bytes = word => String.fromCharCode(...new TextEncoder().encode(word));
@@ -83,15 +83,6 @@
     return merged;
   }
 
-  function showNewest() {  // the end of the list, from a whole row on
-    book.style.paddingBottom = '';
-    book.scrollTop = book.scrollHeight;
-    const tops = [...book.children].map(row => row.offsetTop - book.offsetTop), first = tops.find(top => top >= book.scrollTop);
-    if (!book.scrollTop || first === undefined) return;
-    book.style.paddingBottom = `${first - book.scrollTop}px`;
-    book.scrollTop = first;
-  }
-
   function show() {
     let words = wordsOf(field.value).map(word => [...bytes(word)]);
     const whole = words.flat().length, learned = [];
@@ -103,13 +94,16 @@
     }
     if (learned.length < merges.value) merges.value = learned.length;
     const next = nextPair(words), newest = learned.at(-1);
+    onward.disabled = !next || learned.length === data.most;
+    back.disabled = !learned.length;
+    if (all) all.disabled = onward.disabled;
     tokens.replaceChildren(...words.flatMap(parts => parts.map((part, i) => {
       const fresh = newest && part === newest.left + newest.right;
       const paired = next && (part === next.left && parts[i + 1] === next.right || part === next.right && parts[i - 1] === next.left);
       return make('span', {className: `piece${part.length > 1 ? ' grown' : ''}${fresh ? ' fresh' : ''}${paired ? ' paired' : ''}`, textContent: visible(part)});
     })));
     book.replaceChildren(...learned.map(pair => make('li', {textContent: `${sumOf(pair)}, ${why(pair)}`})));
-    showNewest();
+    book.scrollTop = book.scrollHeight;  // the newest are in sight, whole lines of them
     said.textContent = `${whole} bytes are ${words.flat().length} tokens after ${learned.length} ${learned.length === 1 ? 'merge' : 'merges'}. `
       + (next ? `Next: ${visible(next.left)} + ${visible(next.right)}, which ${ranks ? 'has' : 'occurs'} ${why(next)}.` : 'No pair is left.');
   }

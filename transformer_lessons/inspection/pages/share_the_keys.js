@@ -26,13 +26,14 @@
     const row = make('div', {className: 'chance', style: 'grid-template-columns: 6em minmax(0, 1fr) 7em'}, chart);
     return {row, name: make('span', {}, row), fill: bar(make('span', {}, row)), size: make('span', {}, row)};
   });
+  const hue = (angle, light) => `light-dark(oklch(${0.42 + 0.12 * light} 0.12 ${angle}), oklch(${0.7 + 0.12 * light} 0.11 ${angle}))`;
   let chosen = Object.values(orders)[0];
 
   const mebibytes = many => 2 * layers * many * features * 2 ** length.value * 2 / 2 ** 20;  // keys and values, two bytes a number
 
   function show() {
     const many = counts[shared.value], group = heads / many, used = every.map(query => chosen(query, group, many));
-    const colour = head => colours[head % colours.length];
+    const colour = head => many > colours.length ? hue(40 * head, head % 2) : colours[head];
     every.forEach(query => {
       set(lines[query], {x2: xOf(used[query], many), stroke: colour(used[query])});
       set(asking[query], {fill: colour(used[query])});

@@ -19,11 +19,13 @@
     Object.assign(draw('text', {x, y, class: 'named', 'text-anchor': anchor, style}, plane), {textContent: text});
 
   draw('path', {d: `M0 ${up}H340M${across} 0V340`, stroke: 'var(--faint)'}, asked);
-  data.keys.forEach((key, word) => {
+  const named = data.keys.map((key, word) => {
     const [x, y] = at(key);
     draw('line', {x1: across, y1: up, x2: x, y2: y, stroke: 'var(--key)', 'stroke-width': 3}, asked);
     draw('circle', {cx: x, cy: y, r: 5, fill: 'var(--key)'}, asked);
-    write(asked, x + (word === 1 ? -18 : word ? 24 : 0), y + (word === 1 ? 20 : word ? 5 : 22), data.words[word], 'fill: var(--key)');
+    const place = [x + (word === 1 ? -18 : word ? 24 : 0), y + (word === 1 ? 20 : word ? 5 : 22)];
+    write(asked, ...place, data.words[word], 'fill: var(--key)');
+    return [place[0] - 18, place[1] - 13, place[0] + 18, place[1] + 3];
   });
   const asks = queries.map((_, head) => ({
     line: draw('line', {x1: across, y1: up, stroke: colours[head], 'stroke-width': 3}, asked),
@@ -70,10 +72,10 @@
     const weights = queries.map(query => softmax(data.keys.map(key => dot(query, key) / Math.SQRT2)));
     const outputs = weights.map(row => dot(row, values)), heads = [0, 1].filter(head => on[head]);
     queries.forEach((query, head) => {
-      const [x, y] = at(query), {line, handle, label} = asks[head], far = Math.hypot(...query) || 1, ends = crossing(weights[head], outputs[head]);
+      const [x, y] = at(query), {line, handle, label} = asks[head], ends = crossing(weights[head], outputs[head]);
       set(line, {x2: x, y2: y, 'stroke-opacity': on[head] ? 1 : 0.25});
       set(handle, {cx: x, cy: y, opacity: on[head] ? 1 : 0.4, 'aria-valuenow': query[0], 'aria-valuetext': `(${query.map(two).join(', ')})`});
-      set(label, {x: Math.min(Math.max(x + 40 * query[0] / far, 28), 312), y: y - 24 * query[1] / far + 5, opacity: on[head] ? 1 : 0.4});
+      set(label, {opacity: on[head] ? 1 : 0.4});
       set(lines[head], {visibility: on[head] && ends ? 'visible' : 'hidden'});
       if (ends) {
         const [[x1, y1], [x2, y2]] = ends.map(valueAt);
@@ -85,6 +87,7 @@
         cells[head][column].style.background = on[head] && column < 3 ? `color-mix(in srgb, ${colours[head]} ${Math.round(45 * number)}%, transparent)` : '';
       });
     });
+    nameAll(asks.map(({label}, head) => ({label, at: at(queries[head])})), [across, up], 340, named);
     const [x, y] = valueAt([values[0], values[2]]);
     set(point, {cx: x, cy: y, 'aria-valuenow': values[0], 'aria-valuetext': `${first} ${values[0]}, ${last} ${values[2]}`});
     const [[a, , b], [c, , d]] = weights, apart = Math.abs(a * d - b * c) / Math.hypot(a, b) / Math.hypot(c, d);
