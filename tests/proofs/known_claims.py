@@ -231,7 +231,6 @@ LESSON_6 = [
     Claim("the second half 0.00 to 0.01 nats", reversing("nothing wrong", 1, math.log(10))),
     Claim("comes out at 0.43 to 0.86 of chance on the random part", reversing("masked after softmax", 0)),
     Claim("the same in five seeds", same_faults_are_caught),
-    Claim("never learn where to look", lambda runs, seed: reversing("scores detached", 1)(runs, seed) > 0.4),
 ]
 
 # Lesson 7
@@ -330,14 +329,13 @@ LESSON_7 = [
 OVERFIT = "few = dataclasses.replace(known"  # the last losses, the lowest, the floor
 
 
-def longest_quotations(temperature, headings=True):
+def longest_quotations(temperature):
     """The median over eight texts, each of up to 200 tokens, that the shipped model writes."""
 
     def measure(runs, seed):
         lesson = runs[0]
         starts = 8 * ["\n\n"]
         texts = lesson.sampling.generate(lesson.shipped, lesson.words, starts, 340, temperature, seed=seed)
-        texts = texts if headings else [lesson.without_headings(text) for text in texts]
         tokens = [lesson.tokenization.tokenize(text)[:200] for text in texts]
         return statistics.median(len(lesson.longest_quote(part)) for part in tokens)
 
@@ -350,7 +348,7 @@ LESSON_8 = [
         lambda runs, seed: 100 * (runs[seed].reached / runs[seed].floor - 1),
         slack=0.5,
     ),
-    Claim("most of these are new", lambda runs, seed: runs[seed].known_by_heart < 0.5 * sum(runs[seed].possible)),
+    Claim("most of these are new", lambda runs, seed: runs[seed].known_by_heart < 0.5 * len(runs[seed].possible)),
     Claim(
         "the loss is almost zero",
         each("def small_model", lambda floor, zero, one, two: zero < 0.1 * floor < floor < min(one, two)),
@@ -361,8 +359,6 @@ LESSON_8 = [
     ),
     Claim("the median is 9.5 to 10.0 at 1", longest_quotations(1), (7, 8, 9), slack=0.5),
     Claim("and 11.5 to 19.0", longest_quotations(0.5), (7, 8, 9), slack=0.5),
-    Claim("it is 9.0 at 1", longest_quotations(1, headings=False), (7, 8, 9), slack=0.5),
-    Claim("and 10.0 to 11.5", longest_quotations(0.5, headings=False), (7, 8, 9), slack=0.5),
 ]
 
 # Lesson 9
@@ -418,8 +414,8 @@ def on_average(change):
     return lambda runs, _: sum(lowered_by(change)(runs, seed) for seed in SEEDS) / len(SEEDS)
 
 
-def change_it_by_less(runs, _):
-    return all(abs(on_average(change)(runs, 0)) < 0.011 for change in ("RMSNorm", "no biases", "2 KV heads"))
+def hardly_change_it(runs, _):
+    return all(abs(on_average(change)(runs, 0)) < 0.015 for change in ("SwiGLU", "RMSNorm", "no biases", "2 KV heads"))
 
 
 def rotary_alone_wins(runs, seed):
@@ -450,8 +446,7 @@ LESSON_10 = [
     Claim("and all six together by less", each(SHORT, lambda *n: n[1] < n[2] < n[0]), range(3)),
     Claim("GPT-2's own five runs differ by up to 0.011", spread_of_gpt2, [0], slack=0.005),
     Claim("lower the loss by 0.31 to 0.33", lowered_by("rotary")),
-    Claim("lowers it by 0.01 on average", on_average("SwiGLU"), [0], slack=0.005),
-    Claim("change it by less", change_it_by_less, [0]),
+    Claim("change it by about 0.01 or less on average", hardly_change_it, [0]),
     Claim("costs 0.016 on average", lambda runs, _: -on_average("untied")(runs, 0), [0], slack=0.005),
     Claim("All six changes together lower the loss by 0.25 to 0.31", lowered_by("Llama")),
     Claim("with every seed by less than rotary positions alone", rotary_alone_wins),
@@ -459,7 +454,6 @@ LESSON_10 = [
     Claim("SwiGLU lowers the loss by 0.04 to 0.10", lowered_by("SwiGLU", large=True), range(3)),
     Claim("all six changes beat rotary positions alone", llama_wins_if_large, range(3)),
     Claim("more than a third of what rotary ones do", a_third_of_rotary, range(3)),
-    Claim("In the small ones, they only cost something", lambda *at: lowered_by("larger positions")(*at) < 0),
 ]
 
 # Lesson 11, the tiny models
@@ -715,11 +709,8 @@ LESSON_11_CHAT = [
 
 # Lesson 12
 
-MISPLACED = "generator, cache, order ="
 BUG = "texts = torch.randint(8"
 LESSON_12 = [
-    Claim("the shares follow the model's probabilities", each(MISPLACED, lambda *n: n[0] < 0.07), OTHERS),
-    Claim("some texts come up far too often", each(MISPLACED, lambda *n: n[1] > 0.08), OTHERS),
     Claim("half of the texts or more come out right", each(BUG, lambda *n: n[2] >= 0.5), OTHERS),
 ]
 
