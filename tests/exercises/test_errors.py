@@ -3,6 +3,7 @@
 import linecache
 import os
 
+import numpy as np
 import pytest
 import torch
 from reported import verdict, words_of
@@ -26,6 +27,33 @@ from transformer_lessons.exercises.checker.verdict import placed
 )
 def test_an_error_that_is_cut_ends_in_dots(text, shown):
     assert errors.name_error(ValueError(text)) == f"ValueError: {shown}"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (
+            lambda: np.ones((2, 3)) @ np.ones((2, 3)),
+            "ValueError: matmul: a dimension of size 3 meets one of size 2, but the two must be equal",
+        ),
+        (
+            lambda: np.linalg.solve(np.eye(3), np.ones((4, 2))),
+            "ValueError: solve: a dimension of size 3 meets one of size 4, but the two must be equal",
+        ),
+        (
+            lambda: np.ones((2, 3)) @ 2.0,
+            "ValueError: matmul: the number of an input's dimensions is 0, but must be at least 1",
+        ),
+        (
+            lambda: torch.ones(2, 5, 4) @ torch.ones(2, 3, 4),
+            "RuntimeError: matrices cannot be multiplied: 4 columns in the first, 3 rows in the second",
+        ),
+    ],
+)
+def test_shapes_that_do_not_fit_are_told_in_a_sentence_and_not_in_a_librarys_own_terms(wrong, told):
+    with pytest.raises((ValueError, RuntimeError)) as error:
+        wrong()
+    assert errors.name_error(error.value) == told
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,25 @@ def name_error(error: BaseException) -> str:
     return in_short(type(error).__name__, text)
 
 
+PLAINER = (  # what NumPy and PyTorch say of shapes that do not fit, in words that name nothing of their insides
+    (
+        r"(\w+): Input operand \d+ has a mismatch in its core dimension .* \(size (\d+) is different from (\d+)\)",
+        r"\1: a dimension of size \3 meets one of size \2, but the two must be equal",
+    ),
+    (
+        r"(\w+): Input operand \d+ does not have enough dimensions \(has (\d+), gufunc core .* requires (\d+)\)",
+        r"\1: the number of an input's dimensions is \2, but must be at least \3",
+    ),
+    (
+        r"Expected size for first two dimensions of batch2 tensor to be: \[(\d+), (\d+)\] but got: \[\1, (\d+)\]\.",
+        r"matrices cannot be multiplied: \2 columns in the first, \3 rows in the second",
+    ),
+)
+
+
 def in_short(kind: str, text: str) -> str:
+    for theirs, ours in PLAINER:
+        text = re.sub(theirs, ours, text)
     lines = text.strip().splitlines() or [""]
     text = f"{lines[0].rstrip()} …" if len(lines) > 1 else lines[0]
     text = re.sub(r" ?at 0x[0-9a-fA-F]+|0x[0-9a-fA-F]+", "", text)
