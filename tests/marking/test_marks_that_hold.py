@@ -368,15 +368,31 @@ def test_a_table_that_cannot_be_read_is_named_with_its_fault(tmp_path, data, sai
         sheets.table(tmp_path / "overrides.csv", "student", "item", "points")
 
 
-def test_an_override_that_changes_nothing_is_remarked_on(tmp_path):
-    (tmp_path / "overrides.csv").write_text("student,item,points\nann,6.99,1\nann,6.1,many\n")
-    rows = [{"student": "ann", "item": "6.1", "kind": "question", "status": "passed", "answer": "", "points": 1}]
-    known = marks.Class(tmp_path, 1, rows=rows)
+def test_an_override_that_changes_nothing_or_exceeds_the_maximum_is_remarked_on(tmp_path):
+    (tmp_path / "overrides.csv").write_text("student,item,points\nann,6.99,1\nann,6.1,many\nann,6.2,10.5\nann,6.3,1\n")
+    about = {"student": "ann", "kind": "question", "status": "passed", "answer": "", "points": 1, "max": 1, "flags": []}
+    known = marks.Class(tmp_path, 1, rows=[about | {"item": item} for item in ("6.1", "6.2", "6.3")])
     marks.read_back(known, policy.POLICY)
     assert [remark.split(": ")[1] for remark in known.remarks] == [
         "there is no '6.99' by 'ann' to override.",
         "'many' for 6.1 by ann is not a number of points.",
+        "10.5 points for 6.2 by ann, of 1.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("typed", "points"),
+    [("1½", 1.5), ("½", 0.5), (" 2,5 ", 2.5), (".5", 0.5), ("0", 0), ("1000", 1000)]
+    + [(wrong, None) for wrong in ("", ",", "½½", "1_0", "1e2", "-1", "1001", "inf", "one")],
+)
+def test_points_are_what_a_teacher_writes_by_hand(typed, points):
+    assert sheets.number(typed) == points
+
+
+def test_a_line_end_within_a_cell_is_the_same_whatever_the_spreadsheet_writes(tmp_path):
+    (tmp_path / "texts.csv").write_bytes(b'question,text\r\n6.13,"one\r\ntwo\rthree\nfour"\r\n')
+    (row,) = sheets.table(tmp_path / "texts.csv", "question", "text")
+    assert row["text"] == "one\ntwo\nthree\nfour"
 
 
 @pytest.mark.parametrize(
@@ -385,6 +401,7 @@ def test_an_override_that_changes_nothing_is_remarked_on(tmp_path):
         *([], 3, None, {"exercise": 3}, {"exercise": [1, 2]}, {"exercise": [1, 2, "3"]}, {"hunt": -1}, {"hunt": True}),
         *({"question": "0.5"}, {"text": None}, {"borrowed": "perhaps"}, {"exercises": [1, 2, 3]}, {"late": 2}),
         *({"deadline": 5}, {"halves": 1}, {"deadline": "tomorrow"}, {"text": float("inf")}),
+        *({"deadline": "2026-12-01 9:00 pm"}, {"deadline": "2026-12-01 09.00"}, {"deadline": "2026-13-01"}),
     ],
 )
 def test_a_policy_of_the_wrong_shape_is_refused_with_a_sentence(tmp_path, value):

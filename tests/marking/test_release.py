@@ -123,3 +123,11 @@ def test_a_page_without_a_module_beside_it_gets_one_sentence(tmp_path):
         ValueError, match=r"README\.md is the page of an exercise, but there is no README\.py beside it"
     ):
         verdicts.load_variants(tmp_path)
+
+
+@pytest.mark.parametrize("module", ["import nothing_of_this_name", "cases = 3", "def setup(:"])
+def test_a_module_that_cannot_be_used_gets_one_sentence(tmp_path, module):
+    (tmp_path / "own.md").write_text("# `own` · My exercise\n")
+    (tmp_path / "own.py").write_text(module)
+    with pytest.raises(ValueError, match=r"own\.py cannot be used: \w+Error"):
+        verdicts.load_variants(tmp_path)

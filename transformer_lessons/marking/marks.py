@@ -290,13 +290,18 @@ def read_back(known: Class, policy: dict) -> None:
     given = table(known.out / "texts.csv", *TEXTS[:6])
     texts = {(row["question"], row["who"], row["text"]): row for row in given}
     changes = {(row["student"], row["item"]): row for row in table(known.out / "overrides.csv", *OVERRIDES[:3])}
-    rows = {(cell(row["student"]), row["item"]) for row in known.rows}
+    most = {(cell(row["student"]), row["item"]): row["max"] for row in known.rows}
     for (student, item), change in changes.items():
-        if (student, item) not in rows:
+        points = number(change["points"])
+        if (student, item) not in most:
             known.remarks.append(f"overrides.csv: there is no {item!r} by {student!r} to override.")
-        elif number(change["points"]) is None:
+        elif points is None:
             known.remarks.append(
                 f"overrides.csv: {change['points']!r} for {item} by {student} is not a number of points."
+            )
+        elif points > most[student, item]:
+            known.remarks.append(
+                f"overrides.csv: {points:g} points for {item} by {student}, of {most[student, item]:g}."
             )
     for line in given:
         wrong = [line[one] for one in ("p1", "p2", "p3") if line[one].strip() and number(line[one]) is None]
@@ -306,8 +311,8 @@ def read_back(known: Class, policy: dict) -> None:
             )
     for row in known.rows:
         read = texts.get((row["item"], known.pseudonym(row["student"]), cell(row["answer"], 20_000)), {})
-        points = [number(read.get(name)) for name in ("p1", "p2", "p3")]
-        known_points = [one for one in points if one is not None]
+        thirds = [number(read.get(name)) for name in ("p1", "p2", "p3")]
+        known_points = [one for one in thirds if one is not None]
         if row["kind"] == "text" and row["status"] == "given" and len(known_points) == 3:
             row |= {
                 "status": "read",

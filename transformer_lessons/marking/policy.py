@@ -1,5 +1,6 @@
 """How many points there are for what: policy.json in the marks folder, which is the teacher's to edit."""
 
+import datetime
 import json
 import re
 from pathlib import Path
@@ -18,6 +19,7 @@ POLICY = {
     "halves": False,  # True: the feedback names no mistakes to one half of the class
 }
 CHOICES = ("fail", "flag", "ignore")
+MOMENT = re.compile(r"(\d{4})-(\d\d?)-(\d\d?)(?:[-T ]+(\d\d?)[-:](\d\d)(?:[-:](\d\d))?)?")
 
 
 def read_policy(out: Path) -> dict:
@@ -47,8 +49,8 @@ def fault_of(policy: object) -> str:
             return '"exercise" should be three numbers, for difficulties 1, 2 and 3, as in [1, 2, 3]'
         if name in ("hunt", "question", "text") and not is_points(value):
             return f'"{name}" should be a number from 0 to 1000'
-        if name == "deadline" and not (value == "" or (isinstance(value, str) and len(moment(value)) >= 3)):
-            return '"deadline" should be a date and a time, as in "2026-12-01 23:59", or "" for none'
+        if name == "deadline" and not (value == "" or (isinstance(value, str) and is_deadline(value))):
+            return '"deadline" should be a date and a time of 24 hours, as in "2026-12-01 23:59", or "" for none'
         if name == "late" and not (is_points(value) and value <= 1):
             return '"late" should be a number from 0 to 1: what late work counts'
         if name in ("halves", "model_answers") and type(value) is not bool:
@@ -60,9 +62,20 @@ def is_points(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1000
 
 
+def is_deadline(text: str) -> bool:
+    """Nothing but a date, and perhaps a time, that the calendar has."""
+    if not MOMENT.fullmatch(text.strip()):
+        return False
+    try:
+        datetime.datetime(*moment(text))  # type: ignore[arg-type]
+    except ValueError:
+        return False
+    return True
+
+
 def moment(text: str) -> tuple[int, ...]:
     """A date and a time, in any of the forms that learning systems write, as numbers that can be compared."""
-    form = re.match(r"\s*(\d{4})-(\d\d?)-(\d\d?)(?:[-T ]+(\d\d?)[-:](\d\d)(?:[-:](\d\d))?)?", text)
+    form = MOMENT.match(text.strip())
     return tuple(int(part) for part in form.groups() if part) if form else ()
 
 

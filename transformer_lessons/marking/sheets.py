@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -50,16 +51,17 @@ def text_of(path: Path) -> str:
         raise ValueError(
             f"{path}, line {line}, is not UTF-8: in the spreadsheet, save the table as “CSV UTF-8” once more."
         ) from None
-    return text.replace("\0", "")
+    return re.sub("\r\n?", "\n", text.replace("\0", ""))  # some spreadsheets write such line ends within a cell, too
 
 
 def number(text: object) -> float | None:
     """The points that a teacher has typed, with a comma or a point; None if these are no points."""
-    try:
-        value = float(str(text or "").replace(",", ".").replace("½", "0.5"))
-    except ValueError:
+    form = re.fullmatch(r"\s*(\d*)((?:[.,]\d+)?|½)\s*", str(text or ""))
+    if not form or not any(form.groups()):
         return None
-    return value if 0 <= value <= 1000 else None
+    whole, rest = form.groups()
+    value = float(f"{whole}.5" if rest == "½" else f"{whole}{rest.replace(',', '.')}")
+    return value if value <= 1000 else None
 
 
 def written(path: Path, header: Iterable[str], rows: Iterable) -> None:

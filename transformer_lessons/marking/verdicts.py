@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from transformer_lessons.exercises.checker import errors
 from transformer_lessons.exercises.checker.draws import Draws, compare, observe_all
 from transformer_lessons.exercises.checker.errors import in_short
 from transformer_lessons.exercises.checker.exercise import Exercise
@@ -123,9 +124,13 @@ def load_variants(folder: Path) -> list[str]:
         loader = SourceFileLoader(f"variant_{path.stem}", str(setup))
         module = sys.modules[loader.name] = ModuleType(loader.name)
         module.__file__ = str(setup)
-        loader.exec_module(module)
+        try:
+            loader.exec_module(module)
+            make = module.setup
+        except Exception as error:
+            raise ValueError(f"{setup} cannot be used: {errors.name_error(error)}.") from error
         VARIANTS.extend([path, setup])
-        exercise = Exercise(read_page(path), module.setup)
+        exercise = Exercise(read_page(path), make)
         if exercise.name in EXERCISES:
             raise ValueError(f"{path}: the course already has an exercise called {exercise.name}.")
         EXERCISES[exercise.name] = exercise
