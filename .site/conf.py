@@ -8,6 +8,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 import repository
+from docutils import nodes
 from formulas import setup_formulas
 from myst_nb.core.render import NbElementRenderer
 
@@ -100,6 +101,20 @@ def keep_signs_with_formulas(app, page, template, context, doctree):
         context["body"] = re.sub(formula, r'<span class="whole">\1</span>', context["body"], flags=re.DOTALL)
 
 
+LONG_EXTRA = 5  # minutes
+
+
+def fold_extras(app, document, page):
+    """A long extra is folded below its first paragraph: who skips it does not scroll through it."""
+    for section in list(document.findall(nodes.section)):
+        told = next((part for part in section.children[1:2] if isinstance(part, nodes.paragraph)), None)
+        minutes = told and re.match(r"Extra · (\d+) minutes", told.astext())
+        if minutes and int(minutes[1]) >= LONG_EXTRA:
+            begin = '<details class="extra"><summary>Open this extra</summary><section>'
+            section.insert(2, nodes.raw("", begin, format="html"))
+            section.append(nodes.raw("", "</section></details>", format="html"))
+
+
 def free_empty_heads(app, page, template, context, doctree):
     """A table's cell with nothing in it heads nothing."""
     if "body" in context:
@@ -180,6 +195,7 @@ def squeeze(app, error):
 
 
 def setup(app):
+    app.connect("doctree-resolved", fold_extras)
     app.connect("html-page-context", lighten_the_start_page, priority=950)  # after all that add files
     app.connect("html-page-context", open_here_alone, priority=400)  # before Furo
     app.connect("html-page-context", name_folds)

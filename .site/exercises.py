@@ -3,6 +3,7 @@
 import re
 from functools import cache
 
+import repository
 from anchors import slug
 from facts import LESSONS, facts_of
 from markup import HIDE_TOC, choices, contents, fold, fold_code, html, paragraphs, plain
@@ -88,11 +89,27 @@ def row_of(exercise):
         f'<span class="measures"><span title="Difficulty {exercise.difficulty} of 3">'
         f'<span aria-hidden="true">{dots}</span><span class="spoken">Difficulty {exercise.difficulty} of 3, '
         f"importance {exercise.importance} of 3.</span></span> "
-        f"<span>{exercise.minutes} min</span> <span>{len(exercise.mistakes)} mistakes</span></span></li>\n"
+        f"<span>{exercise.minutes} min</span> <span>{len(exercise.mistakes)} mistakes</span></span> "
+        f'<span class="puzzle"><a href="{exercise.name}.html#which-line-is-wrong">Which line is wrong?</a>'
+        '<span class="found"></span></span></li>\n'
     )
 
 
-def exercise_page(exercise):
+def to_be_done(exercise):
+    """Where an exercise is written: the page cannot run it."""
+    path = lesson_of(exercise)
+    places = {"Colab": repository.in_colab(path), "Binder": repository.in_binder(path)}
+    links = [f"[{name}]({address})" for name, address in places.items() if address]
+    there = f"or in {' or '.join(links)}, " if links else ""
+    return (
+        f"No Python runs on this page: write it in {link_to_lesson(exercise)}, in JupyterLab "
+        f'(<a href="../beside/notebooks/{path.name}" download>download the notebook</a>){"," * bool(there)} {there}'
+        f'where `check("{exercise.name}", {exercise.name})` tells you what is wrong. The puzzles run here.'
+    )
+
+
+def exercise_page(exercise, puzzles):
+    """`puzzles` is the folded "Which line is wrong?"."""
     contract = re.sub(rf"(?<!`)\b{exercise.name}\([^)]*\)", r"`\g<0>`", exercise.contract)
     mistakes = "".join(
         f'<tr id="{slug(mistake.name)}"><th scope="row">{html(mistake.name)}</th><td>{html(mistake.why)} '
@@ -105,11 +122,11 @@ def exercise_page(exercise):
         f"{exercise.minutes} minutes\n\n"
         f"## What it must do\n\n{paragraphs(contract)}\n\n"
         f"```python\n{exercise.stub.strip()}\n```\n\n"
+        f"{to_be_done(exercise)}\n\n{puzzles}\n"
         f"{hints(exercise)}\n{samples(exercise, True)}\n{fold_code('A solution', exercise.solution_text())}\n"
         f"## The {len(exercise.mistakes)} mistakes that its check knows\n\n"
         "The check runs each of them on the same inputs as the answer, and names the one that gives the "
-        f"same numbers. To find some of them yourself: "
-        f'<a href="../wrong_lines.html#{exercise.name}">Which line is wrong?</a>\n\n'
+        "same numbers.\n\n"
         '<table class="mistakes">\n<thead><tr><th scope="col">mistake</th>'
         '<th scope="col">what is wrong <em>→ where to look</em></th></tr></thead>\n'
         f"<tbody>\n{mistakes}</tbody>\n</table>\n"

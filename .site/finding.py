@@ -8,6 +8,7 @@ from anchors import slug
 from exercises import EXERCISES
 from facts import LESSONS, facts_of
 from glossary import terms
+from plain_formulas import in_plain_text
 from reference import MODULES, definitions
 
 
@@ -74,9 +75,6 @@ def found(pages):
     return things
 
 
-SIGNS = {"sqrt": "√", "sum": "Σ", "cdot": "·", "times": "×", "to": "→", "in": "∈"}  # of a formula, in plain text
-
-
 KEPT = {ord(sign): 0xE000 + place for place, sign in enumerate("`*|{}\\[](")}  # signs that mean something else in prose
 INDICES = str.maketrans("ijkmn0123", "ᵢⱼₖₘₙ₀₁₂₃")
 
@@ -90,8 +88,8 @@ def words_of(text, most=400):
     """Prose without tags and marks, to be searched and shown in excerpts."""
     text = re.sub(r"^ *[-*] ", "", text, flags=re.MULTILINE)
     text = re.sub(r"\b([a-z])_([ijkmn0-3])\b", lambda name: name[1] + name[2].translate(INDICES), text)
-    text = re.sub(r"(?s)<(form|svg|details|pre)\b.*?</\1>|```.*?```|\$\$.*?\$\$|<[^>]+>", " ", text)
+    text = re.sub(r"(?s)<(form|svg|details|pre)\b.*?</\1>|```.*?```|<[^>]+>", " ", text)
+    text = re.sub(r"(?s)\$\$(.+?)\$\$|\$([^$]+)\$", lambda tex: in_plain_text(tex[1] or tex[2]).translate(KEPT), text)
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
-    text = re.sub(r"\\([a-z]+)", lambda command: SIGNS.get(command[1], ""), text)
     text = re.sub(r"[`*|{}$\\]", "", text).translate({kept: sign for sign, kept in KEPT.items()})
     return " ".join(text.split())[:most]

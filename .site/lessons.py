@@ -127,8 +127,10 @@ def help_for(source, seen):
         if name in EXERCISES and name not in seen:
             seen.add(name)
             parts += [hints(EXERCISES[name]), samples(EXERCISES[name])]
+            page = f"../exercises/{name}.html"
             parts.append(
-                f'<p><a class="button" href="../exercises/{name}.html">'
-                f"The {len(EXERCISES[name].mistakes)} mistakes that its check knows</a></p>\n"
+                f'<p><a class="button" href="{page}">'
+                f"The {len(EXERCISES[name].mistakes)} mistakes that its check knows</a> "
+                f'<a class="button" href="{page}#which-line-is-wrong">Which line is wrong?</a></p>\n'
             )
     return "\n".join(parts)

@@ -19,7 +19,7 @@ from lessons import lesson_page
 from reference import MODULES, module_page, reference_page
 from start import front_page
 from teaching import teaching_page
-from wrong_lines import write_puzzles, wrong_lines_page
+from wrong_lines import puzzles_fold, write_puzzles, wrong_lines_page
 
 from transformer_lessons.inspection import live
 from transformer_lessons.language.checkpoints import SHIPPED
@@ -41,7 +41,9 @@ def write(folder):
         "teaching.md": teaching_page(),
         "evidence.md": evidence_page(),
     }
-    pages |= {f"exercises/{name}.md": exercise_page(exercise) for name, exercise in EXERCISES.items()}
+    pages |= {
+        f"exercises/{name}.md": exercise_page(exercise, puzzles_fold(name)) for name, exercise in EXERCISES.items()
+    }
     pages |= {f"reference/{module}.md": module_page(module) for module in MODULES}
     pages |= {f"notebooks/{path.name}": lesson_page(path) for path in LESSONS}
     pages = {name: with_zoom(name, text) for name, text in pages.items()}

@@ -50,6 +50,13 @@ def in_colab(path):
     return f"https://colab.research.google.com/github/{place}" if name else None
 
 
+def in_binder(path):
+    """The address of a notebook in Binder, or None."""
+    name, branch = on_github()
+    place = f"{name}/{quote(branch or '', safe='')}?urlpath=lab/tree/notebooks/{path.name}"
+    return f"https://mybinder.org/v2/gh/{place}" if name else None
+
+
 def home():
     """Where GitHub publishes the site, or None."""
     name, _ = on_github()

@@ -50,10 +50,35 @@ def write_puzzles(folder):
         (folder / f"{name}.js").write_text(script, encoding="utf-8")
 
 
+def puzzle(start, chooser):
+    """A puzzle that the script fills in: `start` is the attribute that it begins from, `chooser` offers others."""
+    return (
+        f'<div class="wrong-lines" {start} hidden>\n'
+        f'<form class="from">{chooser}<output></output></form>\n'
+        '<p class="asked"></p>\n<ol class="code highlight"></ol>\n<div class="told" role="status"></div>\n'
+        '<p class="moves"><button type="button" class="button quiet" name="hint">A hint</button> '
+        '<button type="button" class="button quiet" name="show">Show me</button> '
+        '<button type="button" class="button" name="next">Another line</button></p>\n</div>\n'
+    )
+
+
+def puzzles_fold(name):
+    """The puzzles of one exercise, for its own page, folded since they show all of a solution but a line."""
+    number, start = len(puzzles_of(EXERCISES[name])[1]), f'data-exercise="{name}"'
+    return (
+        '<link rel="stylesheet" href="../_static/wrong_lines.css">\n'
+        f'<details class="try" id="which-line-is-wrong"><summary>Which line is wrong? {number} puzzles</summary>\n'
+        "<p>This shows a whole solution in which one line is wrong, so write yours first. Find the line, and press it."
+        f"</p>\n{puzzle(start, '')}</details>\n"
+        '<script src="../_static/wrong_lines.js" defer></script>\n'
+    )
+
+
 def wrong_lines_page():
     """What the reader chooses from; the script fills in the rest."""
     counts = {name: len(puzzles_of(exercise)[1]) for name, exercise in EXERCISES.items()}
     daily = " ".join(name for name, exercise in EXERCISES.items() if exercise.lesson <= 8)  # the course itself
+    start = f'data-daily="{daily}"'
     lessons = sorted({exercise.lesson for exercise in EXERCISES.values()})
     groups = "".join(
         f'<optgroup label="Lesson {lesson}">'
@@ -65,18 +90,15 @@ def wrong_lines_page():
         + "</optgroup>"
         for lesson in lessons
     )
+    chooser = (
+        '<label>From <select name="exercise"><option value="">today’s line</option>' + groups + "</select></label> "
+    )
     return (
         f"{HIDE_TOC}# Which line is wrong?\n\n"
         "This is the course's own answer to an exercise, with **one line** changed to a mistake that people make. "
         f"Find it, and press it. There are {sum(counts.values()):,} such lines, and every day has one of its own.\n\n"
         '<link rel="stylesheet" href="_static/wrong_lines.css">\n'
-        f'<div class="wrong-lines" data-daily="{daily}" hidden>\n'
-        '<form class="from"><label>From <select name="exercise"><option value="">today’s line</option>'
-        f"{groups}</select></label> <output></output></form>\n"
-        '<p class="asked"></p>\n<ol class="code highlight"></ol>\n<div class="told" role="status"></div>\n'
-        '<p class="moves"><button type="button" class="button quiet" name="hint">A hint</button> '
-        '<button type="button" class="button quiet" name="show">Show me</button> '
-        '<button type="button" class="button" name="next">Another line</button></p>\n</div>\n'
+        f"{puzzle(start, chooser)}"
         '<noscript><p>This page needs scripts. Each <a href="exercises/index.html">exercise’s page</a> lists its '
         "mistakes.</p></noscript>\n\n"
         "The code shows a whole solution except for the wrong line, so write the exercise yourself first: its lesson "

@@ -124,10 +124,17 @@
       const told = card.querySelector('.done') ?? card.querySelector('em').appendChild(Object.assign(document.createElement('b'), {className: 'done'}));
       told.textContent = !solved.length ? '' : solved.length === known.length ? ' · ✓ all questions answered' : ` · ${solved.length} of ${known.length} questions answered`;
     });
+    all('.exercise[data-exercise] .found').forEach(told => {  // on the card of an exercise
+      const name = told.closest('.exercise').dataset.exercise;
+      const many = Object.entries(kept.lines).filter(([id, tries]) => tries && id.startsWith(`${name}/`)).length;
+      told.textContent = many ? `, ${many} found` : '';
+    });
     const start = document.querySelector('p.start');
     start?.querySelector('.continue')?.remove();
     const next = start && goOn(kept);
-    start?.querySelector('.button:not(.continue)').classList.toggle('quiet', Boolean(next));
+    const first = start?.querySelector('.button:not(.continue)');
+    first?.classList.toggle('quiet', Boolean(next));
+    if (first) first.hidden = Boolean(next) && next.address.split('#')[0] === first.getAttribute('href');  // both would lead to lesson 1
     if (next) start.prepend(Object.assign(document.createElement('a'), {className: 'button continue', href: next.address, textContent: next.words}), ' ');
     const forget = document.querySelector('.forget');
     if (forget) forget.hidden = !kept.last && !['answers', 'tried', 'lines'].some(kind => Object.keys(kept[kind]).length);
@@ -208,7 +215,7 @@
     const {best, words} = finder.find(field.value);
     list.replaceChildren(...(words.length ? best.slice(0, most) : []).map(thing => {
       const item = document.createElement('li');
-      const link = item.appendChild(Object.assign(document.createElement('a'), {href: up + thing.address, textContent: thing.title}));
+      const link = item.appendChild(Object.assign(document.createElement('a'), {href: up + thing.address, textContent: curled(thing.title)}));
       link.append(Object.assign(document.createElement('small'), {textContent: thing.kind}));
       return item;
     }));

@@ -31,7 +31,7 @@ globalThis.finder = (() => {
     const first = Math.max(0, Math.min(...words.map(word => begins(thing.told, word) - 1).filter(at => at >= 0), thing.text.length));
     const start = first >= thing.text.length ? 0 : Math.max(0, thing.text.lastIndexOf(' ', Math.max(0, first - 60)) + 1);
     const end = start + 180 < thing.text.length ? thing.text.lastIndexOf(' ', start + 180) : thing.text.length;
-    const cut = thing.text.slice(start, end);
+    const cut = curled(thing.text.slice(start, end));
     const part = document.createElement('p');
     part.append(start ? '… ' : '');
     for (const piece of cut.split(/([\p{L}\p{N}_]+)/u)) {
@@ -99,13 +99,20 @@ globalThis.finder = (() => {
     how.textContent = !words.length ? '' : exact || !best.length
       ? `${best.length || 'Nothing'} found for “${right.join() === words.join() ? question : right.join(' ')}”${best.length > 50 ? '; here are the best 50:' : '.'}`
       : `Nothing contains all of “${question}”. The nearest matches:`;
-    list.replaceChildren(...best.slice(0, 50).map(thing => {
-      const item = document.createElement('li'), link = document.createElement('a');
-      Object.assign(link, {textContent: thing.title, href: thing.address});
-      const kind = Object.assign(document.createElement('span'), {className: 'kind', textContent: thing.kind});
+    const items = new Map();  // a mistake that several exercises share stands once
+    for (const thing of best.slice(0, 50)) {
+      const link = Object.assign(document.createElement('a'), {textContent: curled(thing.title), href: thing.address});
+      const [name, place] = thing.title.split(/ \((?=\w+\)$)/), same = thing.kind === 'mistake' ? `${name} ${thing.text}` : thing.address;
+      if (items.has(same)) {
+        link.textContent = place.slice(0, -1);
+        items.get(same).querySelector('p').before(', ', link);
+        continue;
+      }
+      const item = document.createElement('li'), kind = Object.assign(document.createElement('span'), {className: 'kind', textContent: thing.kind});
       item.append(kind, ' ', link, finder.excerpt(thing, right));
-      return item;
-    }));
+      items.set(same, item);
+    }
+    list.replaceChildren(...items.values());
   }
 
   field.value = new URLSearchParams(location.search).get('q') ?? '';

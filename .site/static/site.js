@@ -1,4 +1,6 @@
 // Small things that style sheets cannot do.
+globalThis.curled = text => text.replace(/(?<=\p{L})'(?=\p{L})|(?<=s)'(?=\s)/gu, '’');  // apostrophes
+
 (() => {
   // A table with gaps of two at most between its columns.
   const closer = table => {
@@ -28,7 +30,8 @@
       const indent = far ? Math.min(spaces, before + 4) : spaces;
       if (indent === spaces) before = spaces;
       if (output && text === line)  // breaks first where its parts stand apart
-        line = line.replace(/\S+(?: \S+)*(?= {2})|(?<= {2})\S+(?: \S+)*/g, '<span class="part">$&</span>');
+        line = text.startsWith('[') ? line.replace(/(['"])(?:(?!\1).){1,24}\1/g, '<span class="together">$&</span>')  // a list's texts stay whole
+          : line.replace(/\S+(?: \S+)*(?= {2})|(?<= {2})\S+(?: \S+)*/g, '<span class="part">$&</span>');
       line = line.replace(/(?<=\[<\/span>)(?:(?:<span class="o">-<\/span>)?<span class="m.">[^<]*<\/span><span class="p">,<\/span> ){1,3}/g,
         numbers => `<span class="together">${numbers}</span>`);  // a short row of numbers stays whole
       line = line.replace(/(?<= )--[\w-]+/g, '<span class="together">$&</span>');  // of a command
@@ -185,6 +188,7 @@
     pieces().forEach(piece => piece.classList.toggle('elsewhere', !shown.includes(piece)));
   };
   const present = begin => {
+    document.querySelectorAll('details.extra').forEach(extra => extra.replaceWith(...extra.lastElementChild.childNodes));  // all is presented
     document.querySelectorAll('#__toc, #__navigation').forEach(drawer => { drawer.checked = false; });
     const first = pieces().find(piece => box(piece).bottom > 0);  // what was at the top stays there
     const presenting = root.classList.toggle('presenting');
@@ -303,12 +307,12 @@
   addEventListener('change', fit);
   addEventListener('toggle', fit, true);
 
-  // In prose (1, 2) stays on one line, and -2 has the sign that is as wide as a plus.
-  const prose = document.createTreeWalker(document.querySelector('article') ?? document.body, NodeFilter.SHOW_TEXT);
+  // In prose (1, 2) stays on one line, as does 5 %, -2 has the sign that is as wide as a plus, and an apostrophe curls.
+  const prose = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (prose.nextNode()) {
     const text = prose.currentNode;
-    if (!/[(-]/.test(text.data) || text.parentElement.closest('pre, code, math, script, style, .playground, .attention-explorer')) continue;
-    text.data = text.data.replace(/\([-−\d., ]{3,20}\)/g, tuple => tuple.replaceAll(', ', ',\u00a0'))
+    if (!/[(%'-]/.test(text.data) || text.parentElement.closest('pre, code, math, script, style, textarea, .playground, .attention-explorer, .live')) continue;
+    text.data = curled(text.data).replace(/(?<=\d) %/g, '\u00a0%').replace(/\([-−\d., ]{3,20}\)/g, tuple => tuple.replaceAll(', ', ',\u00a0'))
       .replace(/(?<![\w)\][=])-(?=\.?\d)/g, '−');
   }
 
@@ -329,6 +333,43 @@
     while (walker.nextNode()) texts.push(walker.currentNode);
     texts.forEach(text => text.replaceWith(...text.data.split(/(?<=_)(?=\w)|(?<=[a-z])(?=[A-Z])/).flatMap((part, at) => at ? [document.createElement('wbr'), part] : [part])));
   });
+
+  // A long page says where one is: its sections as a line, the one that is read by name, the way to the one before and the next.
+  const heads = [...document.querySelectorAll('article > section > section > h2')];
+  if (heads.length > 3 && document.querySelector('.toc-tree')) {
+    const make = (kind, properties, parent) => parent.appendChild(Object.assign(document.createElement(kind), properties));
+    const place = make('nav', {className: 'place', ariaLabel: 'Sections of this page'}, document.querySelector('article'));
+    const line = make('div', {className: 'line', ariaHidden: 'true'}, place), parts = heads.map(() => make('i', {}, line));
+    const before = make('a', {className: 'before', textContent: '←', ariaLabel: 'Section before'}, place);
+    const now = make('a', {className: 'now'}, place), number = make('b', {}, now), name = make('span', {}, now);
+    const next = make('a', {className: 'next', textContent: '→'}, place);
+    const names = heads.map(head => title(head)), address = at => `#${heads[at].parentElement.id}`;
+    const follow = () => {
+      if (root.classList.contains('presenting')) return;
+      const tops = heads.map(head => box(head).top), end = box(place.parentElement).bottom;
+      const mark = Math.max(innerHeight / 3, innerHeight - (root.scrollHeight - innerHeight - scrollY));  // at the end all is read
+      const at = tops.findLastIndex(top => top <= mark);
+      parts.forEach((part, at) => {
+        const high = (tops[at + 1] ?? end) - tops[at];
+        part.style.flexGrow = Math.max(high, 1);
+        part.style.setProperty('--read', Math.min(Math.max((mark - tops[at]) / high, 0), 1));
+      });
+      number.textContent = at < 0 ? `${heads.length} sections` : `${at + 1} of ${heads.length}`;
+      name.textContent = at < 0 ? '' : names[at];
+      now.href = at < 0 ? '#' : address(at);
+      before.hidden = at < 0;
+      before.href = at > 0 ? address(at - 1) : '#';
+      const last = at === heads.length - 1;
+      next.hidden = last && !pages[1];
+      next.href = last ? pages[1]?.href ?? '#' : address(at + 1);
+      next.ariaLabel = last ? 'Next page' : 'Next section';
+    };
+    let asked = 0;
+    const soon = () => { asked ||= requestAnimationFrame(() => { asked = 0; follow(); }); };
+    for (const kind of ['scroll', 'resize', 'load']) addEventListener(kind, soon, {passive: true});
+    addEventListener('toggle', soon, true);
+    follow();
+  }
 
   // Pictures are fetched once the text is there, and before a page is presented, which measures them.
   const fetchPictures = () => document.querySelectorAll('img[loading]').forEach(picture => { picture.loading = 'eager'; });
@@ -355,7 +396,7 @@
       }
       const {right, why} = answers.judge(told, value);
       said.className = right ? 'right' : 'wrong';
-      said.innerHTML = `${right ? '✓ Right.' : '✗ No.'} ${why}`;
+      said.innerHTML = `${right ? '✓ Right.' : '✗ No.'} ${curled(why)}`;
     };
   });
 })();

@@ -4,12 +4,13 @@
   if (!root) return;
   const part = name => root.querySelector(name), code = part('.code'), told = part('.told'), asked = part('.asked');
   const form = part('form'), select = form.elements.exercise, output = form.querySelector('output');
-  const names = [...select.options].map(option => option.value).filter(Boolean);
+  const own = root.dataset.exercise, up = document.documentElement.dataset.content_root ?? './';  // its own, on an exercise's page
+  const names = own ? [own] : [...select.options].map(option => option.value).filter(Boolean);
   const today = new Date(), day = Math.floor((today - today.getTimezoneOffset() * 60000) / 86400000);
   let name = '', puzzle = null, tries = 0, solved = false;
 
   const load = wanted => globalThis.wrongLines?.[wanted] ? Promise.resolve() : new Promise((done, failed) => document.head.append(
-    Object.assign(document.createElement('script'), {src: `beside/wrong-lines/${wanted}.js`, onload: done, onerror: failed})));
+    Object.assign(document.createElement('script'), {src: `${up}beside/wrong-lines/${wanted}.js`, onload: done, onerror: failed})));
   const idOf = (exercise, [mistake]) => `${exercise}/${mistake}`;
   const kept = () => remembered.recall().lines;
   const scatter = number => {  // the same for everyone, and without a pattern
@@ -44,7 +45,7 @@
       const {puzzles} = wrongLines[name];
       return puzzles[scatter(day + 7919) % puzzles.length];
     }
-    name = select.value || names[Math.floor(Math.random() * names.length)];
+    name = own || select.value || names[Math.floor(Math.random() * names.length)];
     await load(name);
     const {puzzles} = wrongLines[name], fresh = puzzles.filter(one => !(idOf(name, one) in kept()) && one !== puzzle);
     const from = fresh.length ? fresh : puzzles;
@@ -55,8 +56,9 @@
     puzzle = await choose(daily);
     [tries, solved] = [0, false];
     const {right, lesson, title} = wrongLines[name], [, , , , at, wrong] = puzzle;
-    asked.replaceChildren(daily ? 'Today’s line is in ' : 'The line is in ', element('a', {href: `exercises/${name}.html`}, element('code', {textContent: name})),
-      `, lesson ${lesson}: `, element('em', {innerHTML: title}), '.');
+    if (own) asked.textContent = 'Which of these lines is wrong?';
+    else asked.replaceChildren(daily ? 'Today’s line is in ' : 'The line is in ', element('a', {href: `exercises/${name}.html`}, element('code', {textContent: name})),
+      `, lesson ${lesson}: `, element('em', {innerHTML: curled(title)}), '.');
     code.replaceChildren(...right.map((line, number) => {
       const shown = number === at ? wrong : line, indent = shown.match(/^ */)[0].length;
       const button = element('button', {type: 'button', onclick: () => tryLine(number)}, ...colour(shown.trim()));
@@ -79,7 +81,7 @@
   }
 
   function hint() {
-    told.append(element('p', {className: 'hint', innerHTML: `<em>Look:</em> ${puzzle[3]}`}));
+    told.append(element('p', {className: 'hint', innerHTML: `<em>Look:</em> ${curled(puzzle[3])}`}));
     part('[name=hint]').disabled = true;
     tries += 1;
   }
@@ -91,8 +93,8 @@
     code.children[at].firstChild.classList.add('wrong');
     told.replaceChildren(
       element('div', {className: `verdict ${found ? 'right' : 'wrong'}`},
-        element('p', {}, found ? `✓ Line ${at + 1}: ` : `○ It is line ${at + 1}: `, element('a', {href: `exercises/${name}.html#${anchor}`, textContent: mistake}), '.'),
-        element('p', {innerHTML: why}),
+        element('p', {}, found ? `✓ Line ${at + 1}: ` : `○ It is line ${at + 1}: `, element('a', {href: `${own ? '' : `exercises/${name}.html`}#${anchor}`, textContent: curled(mistake)}), '.'),
+        element('p', {innerHTML: curled(why)}),
         element('pre', {className: 'numbers'}, element('del', {}, ...colour(wrong.trim())), '\n', element('ins', {}, ...colour(wrongLines[name].right[at].trim())))));
     remembered.keep(kept => {
       kept.lines[id] ??= found ? tries : 0;
@@ -102,12 +104,13 @@
   }
 
   function count() {
-    const counts = Object.values(kept()), found = counts.filter(Boolean).length, first = counts.filter(tries => tries === 1).length;
-    output.textContent = counts.length ? `${found} found, ${first} of them at the first click` : '';
+    const counts = Object.entries(kept()).filter(([id]) => !own || id.startsWith(`${own}/`)).map(([, tries]) => tries), found = counts.filter(Boolean).length, first = counts.filter(tries => tries === 1).length;
+    const of = own ? ` of ${wrongLines[own].puzzles.length}` : '';
+    output.textContent = counts.length ? `${found}${of} found, ${first} of them at the first click` : '';
   }
 
   form.onsubmit = () => false;
-  select.onchange = () => {
+  if (select) select.onchange = () => {
     history.replaceState(null, '', select.value ? `#${select.value}` : location.pathname + location.search);
     ask(!select.value);
   };
@@ -117,8 +120,16 @@
     ask(false);
     code.querySelector('button').focus({preventScroll: true});
   };
+  root.hidden = false;
+  if (own) {  // nothing is loaded before it is unfolded
+    const fold = root.closest('details');
+    fold.addEventListener('toggle', () => { if (fold.open && !puzzle) ask(false); });
+    const wish = () => { fold.open ||= location.hash === `#${fold.id}`; };
+    addEventListener('hashchange', wish);
+    wish();
+    return;
+  }
   const wanted = decodeURIComponent(location.hash.slice(1));
   if (names.includes(wanted)) select.value = wanted;
   ask(!select.value);
-  root.hidden = false;
 })();

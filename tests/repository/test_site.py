@@ -211,6 +211,8 @@ def test_an_index_stands_below_its_letter():
 def test_an_excerpt_keeps_the_signs_of_code_and_drops_the_marks_of_prose():
     prose = finding.words_of("- As the *query*, $x_i$ asks.")
     assert prose == "As the query, xᵢ asks."
+    formula = r"So $$\mathrm{norm}(x)_i = \frac{x_i - \mu}{\sqrt{\sigma^2 + 1}}$$ and $e^{s_j - m}$, $W_Q K^\top$."
+    assert finding.words_of(formula) == "So norm(x)ᵢ = (xᵢ - μ) / (√(σ² + 1)) and e^(sⱼ - m), W_Q Kᵀ."
     assert finding.words_of(finding.code_of({"source": 'table = {"red": a * b[0]}'})) == 'table = {"red": a * b[0]}'
 
 
@@ -236,7 +238,8 @@ def test_a_puzzle_is_the_right_answer_with_one_line_that_a_known_mistake_has_ins
         right, puzzles = wrong_lines.puzzles_of(exercise)
         assert len(puzzles) >= 10
         assert f'<option value="{name}">{name} ({len(puzzles)})</option>' in written["wrong_lines.md"]
-        assert f'href="../wrong_lines.html#{name}"' in written[f"exercises/{name}.md"]
+        assert f'<div class="wrong-lines" data-exercise="{name}" hidden>' in written[f"exercises/{name}.md"]
+        assert f"Which line is wrong? {len(puzzles)} puzzles" in written[f"exercises/{name}.md"]
         for mistake, anchor, *_, at, line in puzzles:
             assert line != right[at]
             codes = [wrong_lines.code_of(variant.tree) for variant in exercise.mistakes[mistake].variants]
