@@ -351,7 +351,8 @@ def remembered(browser, site):
 
 
 WRONG_LINE = """
-const name = document.querySelector('.asked code').textContent, lines = [...document.querySelectorAll('.code button')];
+const own = document.querySelector('.wrong-lines').dataset.exercise;
+const name = own ?? document.querySelector('.asked code').textContent, lines = [...document.querySelectorAll('.code button')];
 const at = wrongLines[name].puzzles.find(([, , , , at, line]) => lines[at]?.textContent === line.trim())[4];
 const click = number => { lines[number].click(); return document.querySelector('.told').textContent; };
 return [click(at ? 0 : 1), click(at), Object.values(remembered.recall().lines)];
@@ -361,18 +362,51 @@ return [click(at ? 0 : 1), click(at), Object.values(remembered.recall().lines)];
 def found_line(browser, site):
     """In a puzzle a right line is called right, the wrong one is explained, and how many clicks it took is kept."""
     faults = []
-    for exercise in ("", "#softmax"):
+    for place in ("exercises/softmax.html#which-line-is-wrong", "wrong_lines.html", "wrong_lines.html#softmax"):
         visit(browser, "about:blank")  # else a fragment would load nothing anew
-        visit(browser, (site / "wrong_lines.html").as_uri() + exercise)
+        visit(browser, f"{site.as_uri()}/{place}")
         browser.execute_script("localStorage.clear()")
         WebDriverWait(browser, 5).until(lambda browser: browser.find_elements(By.CSS_SELECTOR, ".code button"))
         right, wrong, kept = browser.execute_script(WRONG_LINE)
         if "is right" not in right or not wrong.startswith("✓ Line ") or kept != [2]:
-            faults.append(f"{exercise or 'today'}: {right!r}, {wrong!r}, {kept}")
+            faults.append(f"{place}: {right!r}, {wrong!r}, {kept}")
     browser.find_element(By.CSS_SELECTOR, ".wrong-lines [name=next]").click()
     time.sleep(0.3)
     if browser.find_element(By.CSS_SELECTOR, ".told").text:
         faults.append("the next puzzle begins with the last one's verdict")
+    return faults + loud(browser)
+
+
+PLACE = """
+const now = document.querySelector('.place .now');
+const [at, of] = now.querySelector('b').textContent.split(' of ').map(Number);
+return [at, of, now.querySelector('span').textContent, document.querySelectorAll('details.extra').length];
+"""
+
+
+def in_place(browser, site):
+    """Below a lesson stands which of its sections is read, and an arrow leads to the next; extras are folded until
+    the lesson is presented, or one is asked for.
+    """
+    faults = []
+    for width, height in ((390, 844), (1366, 768)):
+        see(browser, width, "light", height=height)
+        visit(browser, (site / "notebooks/07_full_model.html").as_uri())
+        browser.execute_script("document.documentElement.style.scrollBehavior = 'auto'; scrollTo(0, 12000)")
+        time.sleep(0.5)
+        at, of, name, extras = browser.execute_script(PLACE)
+        browser.find_element(By.CSS_SELECTOR, ".place .next").click()
+        time.sleep(0.5)
+        on, *_ = browser.execute_script(PLACE)
+        if not (1 <= at < of and on == at + 1 and name and extras >= 4):
+            faults.append(f"{width} px wide: section {at} of {of}, {name!r}, then {on}; {extras} extras")
+        visit(browser, "about:blank")
+        visit(browser, (site / "notebooks/07_full_model.html").as_uri() + "#how-much-work-does-a-model-do")
+        if not browser.execute_script("return document.querySelector(':target').closest('details.extra').open"):
+            faults.append(f"{width} px wide: a section of an extra stays folded when it is asked for")
+        press(browser, "p")
+        settle(browser)
+        faults += ["extras are folded on a screen"] if browser.execute_script(PLACE)[3] else []
     return faults + loud(browser)
 
 
@@ -475,6 +509,7 @@ USES = {
     "every lesson presented, at three sizes": walked,
     "what is remembered": remembered,
     "a wrong line is found": found_line,
+    "the section that is read": in_place,
     "results while typing": typing,
     "the still picture of the model": still,
     "the picture of the opening": in_sight,

@@ -583,6 +583,18 @@ def test_every_page_is_built_and_every_picture_has_alternative_text(site, writte
 
 
 @needs_sphinx
+def test_a_long_extra_is_folded_below_its_first_paragraph(site):
+    folded = 0
+    for path in facts.LESSONS:
+        page = (site / f"notebooks/{path.stem}.html").read_text(encoding="utf-8")
+        extras = re.findall(
+            r"<p><em>Extra · (\d+) minutes(?:(?!</p>).)*</p>\n(<details class=\"extra\")?", page, re.DOTALL
+        )
+        assert all(bool(fold) == (int(minutes) >= 5) for minutes, fold in extras), path.stem
+        folded += sum(bool(fold) for _, fold in extras)
+    assert folded > 8
+
+
 def test_the_asides_of_a_page_have_names_of_their_own(site):
     asides = {path: re.findall(r"<aside[^>]*>", path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
     assert any(asides.values())
