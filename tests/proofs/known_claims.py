@@ -520,11 +520,11 @@ PAGES = [
     'def variance(numbers):\n    """The mean squared distance from the mean."""\n    centre = mean(numbers)\n'
     "    return mean([(number - centre) ** 2 for number in numbers])\n",
 ]
-PREVIOUS = 'print("nats per token on the second copy without")'
+BLINDED = "with torch.inference_mode(), experiments.ablated(chat, without_16_0)"
 REPAIRED = 'print("the result:")\nprint("induction scores with 16.0'  # 17.3, 17.4, 17.5 by queries, by keys, by values
 
 
-ALONE_IN_CHAT = "texts = ["  # for 16.0, 0.8, 1.3, 1.4 and 1.5: its name, what it costs on five texts and on the page
+REPLACED = "texts = ["  # for 16.0 and 0.8, by 0 and by its mean: its name, what it costs on five texts
 
 
 def seven_lose_half(*numbers):
@@ -535,10 +535,11 @@ def seven_lose_half(*numbers):
     )
 
 
-def they_cost_a_nat(*numbers):
-    """Do 1.3, 1.4 and 1.5 cost more than a nat on each text, and 0.8 less than nothing on three of the last four?"""
-    rows = [numbers[start + 1 : start + 7] for start in range(0, 35, 7)]
-    return min(min(row[:5]) for row in rows[2:]) > 1 and sum(cost < 0 for cost in rows[1][1:5]) == 3
+def most_expensive_is_0_8(runs, _):
+    """Of all 270 heads, silenced one at a time, on the lesson's own text; is it dearer than the eight together?"""
+    lesson = runs[0]
+    costs = {f"{n // 9}.{n % 9}": lesson.cost(by_layer([f"{n // 9}.{n % 9}"])) for n in range(270)}
+    return max(costs, key=costs.get) == "0.8" and costs["0.8"] > lesson.cost(lesson.eight)
 
 
 def by_layer(heads):
@@ -692,9 +693,11 @@ LESSON_11_CHAT = [
         "The keys alone bring them back (on four other random texts, too)",
         each(REPAIRED, lambda *n: min(n[-6:-3]) > 0.5 and max(*n[-9:-6], *n[-3:]) < 0.1),
     ),
-    Claim("give the right place less than half of their usual weight", each(PREVIOUS, seven_lose_half)),
+    Claim("give the right place less than half of their usual weight", each(BLINDED, seven_lose_half)),
     Claim("changes that of three other pages by less than 0.06 nats", changes_on_pages, [0]),
-    Claim("cost more than a nat on all five", each(ALONE_IN_CHAT, they_cost_a_nat), [0]),
+    Claim("0.8 cost most on the nonsense: more than the eight together", most_expensive_is_0_8, [0]),
+    Claim("16.0 costs 4.3 to 6.5 nats on all five texts", printed(REPLACED, *range(1, 6), *range(7, 12)), [0]),
+    Claim("0.8 costs nothing on this text once its mean", each(REPLACED, lambda *n: abs(n[19]) < 0.1 < n[13]), [0]),
     Claim(
         "Rome, Berlin, Madrid and Tokyo also make a leap in layer 23, and come first only at the end",
         leaps_in_layer_23,
