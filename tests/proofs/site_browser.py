@@ -352,7 +352,8 @@ def remembered(browser, site):
 
 WRONG_LINE = """
 const own = document.querySelector('.wrong-lines').dataset.exercise;
-const name = own ?? document.querySelector('.asked code').textContent, lines = [...document.querySelectorAll('.code button')];
+const name = own ?? document.querySelector('.asked code').textContent;
+const lines = [...document.querySelectorAll('.code button')];
 const at = wrongLines[name].puzzles.find(([, , , , at, line]) => lines[at]?.textContent === line.trim())[4];
 const click = number => { lines[number].click(); return document.querySelector('.told').textContent; };
 return [click(at ? 0 : 1), click(at), Object.values(remembered.recall().lines)];
