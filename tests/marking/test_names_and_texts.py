@@ -64,14 +64,17 @@ def test_no_mark_is_added_up_from_two_lines_for_one_item(tmp_path, capsys):
     (tmp_path / "sheet.csv").write_text("id,Grade\nada,\nbob,\n")
     assert commands.fill([str(tmp_path / "sheet.csv"), "--out", str(tmp_path)]) == 0
     assert (tmp_path / "sheet.csv").read_text() == "id,Grade\nada,1.5\nbob,\n"
-    assert "twice" in capsys.readouterr().out
+    assert "twice in the sheet or in marks.csv (1): bob" in capsys.readouterr().out
 
 
 def test_who_calls_herself_by_anothers_number_gets_no_points_of_theirs(tmp_path):
     sheets.written(tmp_path / "marks.csv", tables.LONG, [["12", *ROW], ["99", *ROW], ["7", *ROW]])
     sheet = "Identifier,Full name,Grade\nParticipant 99,12,\nParticipant 12,Ann,\nParticipant 7,Bo,\n"
     (tmp_path / "sheet.csv").write_text(sheet)
-    assert tables.fill(tmp_path / "sheet.csv", tmp_path / "marks.csv") == (1, ["12", "99"])
+    assert tables.fill(tmp_path / "sheet.csv", tmp_path / "marks.csv") == (
+        1,
+        {tables.TWICE: ["12"], tables.UNCLEAR: ["99"]},
+    )
     assert (tmp_path / "sheet.csv").read_text() == sheet.replace("Bo,", "Bo,1.5")
 
 

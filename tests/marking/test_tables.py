@@ -29,7 +29,7 @@ def test_a_filled_sheet_differs_in_the_filled_cells_alone(tmp_path, sheet, colum
         tmp_path / "marks.csv", tables.LONG, [["12", "Ann", 6, "causal_mask", "exercise", "passed", 4.5, 9, "", "", ""]]
     )
     done, missing = tables.fill(path, tmp_path / "marks.csv", column)
-    assert (done, missing) == (1, [])
+    assert (done, missing) == (1, {tables.NOT_HANDED_IN: ["Participant 99"]} if "99" in sheet else {})
     assert path.read_bytes().replace(b"4.5", b"", 1) == sheet.encode()
     assert b"4.5" in path.read_bytes()
 
@@ -57,7 +57,7 @@ def test_a_sheet_that_cannot_be_filled_is_refused_with_a_sentence(tmp_path, caps
 def test_points_may_have_a_comma_in_a_table_that_a_spreadsheet_has_saved(tmp_path):
     (tmp_path / "marks.csv").write_text("student;lesson;kind;item;points\nann;6;question;6.1;0,5\nann;6;text;6.9;\n")
     (tmp_path / "sheet.csv").write_text("id,Grade\nann,\n")
-    assert tables.fill(tmp_path / "sheet.csv", tmp_path / "marks.csv") == (1, [])
+    assert tables.fill(tmp_path / "sheet.csv", tmp_path / "marks.csv") == (1, {})
     assert (tmp_path / "sheet.csv").read_text() == "id,Grade\nann,0.5\n"
 
 
@@ -84,6 +84,24 @@ def marked(folder):
     ]
     sheets.written(folder / "marks.csv", tables.LONG, rows)
     return folder / "marks.csv"
+
+
+def test_whoever_is_left_out_of_a_sheet_is_named_with_the_reason(tmp_path, capsys):
+    rows = [[one, one, 6, "causal_mask", "exercise", "passed", 2, 5, "", "", ""] for one in ("ann", "cy", "out")]
+    rows += [["cy", "cy", 7, "", "", tables.NOT_READ, None, None, "", "it breaks off", ""]]
+    rows += [["dee", "dee", 7, "", "", tables.NOT_READ, None, None, "", "it breaks off", ""]]
+    sheets.written(tmp_path / "marks.csv", tables.LONG, rows)
+    sheet = tmp_path / "sheet.csv"
+    everyone = "id,Grade\nann,\nbo,\ncy,\ndee,\n"
+    for options, filled, said in (
+        (["--lesson", "7"], "", ["not handed in (2): ann, bo", "not read (2): cy, dee", "not in the sheet (1): out"]),
+        ([], "2", ["not handed in (1): bo", "not read (1): dee", "Filled in without what was not read: cy (lesson 7)"]),
+    ):
+        sheet.write_text(everyone)
+        assert commands.fill([str(sheet), "--out", str(tmp_path), *options]) == 0
+        assert sheet.read_text() == f"id,Grade\nann,{filled}\nbo,\ncy,{filled}\ndee,\n"
+        found = capsys.readouterr().out
+        assert all(one in found for one in said)
 
 
 @pytest.mark.parametrize(

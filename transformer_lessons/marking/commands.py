@@ -139,7 +139,7 @@ def fill(arguments):
     from transformer_lessons.marking import tables
 
     try:
-        done, missing = tables.fill(
+        done, left = tables.fill(
             options.sheet,
             options.out / "marks.csv",
             options.column,
@@ -149,8 +149,9 @@ def fill(arguments):
         )
     except ValueError as error:
         return refuse(error)
-    left = f"Left out (not in the sheet, or twice in it or in marks.csv): {', '.join(missing)}." if missing else ""
-    print(plain(f"{done} rows filled. {left}"))
+    print(f"{done} {'row' if done == 1 else 'rows'} filled.")
+    for why, who in left.items():
+        print(plain(f"Not filled in, {why} ({len(who)}): {', '.join(who)}"))
     return 0
 
 

@@ -14,6 +14,11 @@ from transformer_lessons.tools import atomic
 
 LONG = ("student", "name", "lesson", "item", "kind", "status", "points", "max", "mistake", "flags", "file")
 NOT_READ = "not read"  # the status of a lesson that was handed in, but could not be read
+NOT_HANDED_IN = "not handed in"  # why a student's cell in a sheet stays as it is
+NOT_THERE = "not in the sheet"
+UNCLEAR = "in one row with somebody else"
+TWICE = "twice in the sheet or in marks.csv"
+NOBODY = ("points possible", "student, test")  # lines of Canvas's own
 MARK = b"\xef\xbb\xbf"  # with which a spreadsheet begins a file in UTF-8
 
 
@@ -89,12 +94,12 @@ def rows_of(data):
 
 
 def fill(path, marks, column=None, lesson=None, scale=None, say=lambda text: None):
-    """Fills a column of Moodle's or Canvas's sheet from marks.csv; returns (rows filled, students left out).
+    """Fills a column of Moodle's or Canvas's sheet from marks.csv; returns (rows filled, {why: who was left out}).
 
-    `scale` is what full points become, or "sheet" for the maximum that the sheet itself gives. The sheet as it was
-    stays beside it as a copy.
+    Whoever is in the sheet, but not in marks.csv, has handed in nothing. `scale` is what full points become, or "sheet"
+    for the maximum that the sheet itself gives. The sheet as it was stays beside it as a copy.
     """
-    sums, double, possible, waiting = sums_in(marks, lesson)
+    sums, double, possible, waiting, not_read = sums_in(marks, lesson)
     data = path.read_bytes()
     rows = rows_of(data)
     if not rows:
@@ -106,13 +111,20 @@ def fill(path, marks, column=None, lesson=None, scale=None, say=lambda text: Non
         raise ValueError(f"{marks} has no points to scale: it gives no maximum.")
     named = [students_in(row, target, sums) for row in rows]
     double |= {student for student, times in Counter(chain(*named)).items() if times > 1}
+    left: dict[str, list[str]] = {NOT_HANDED_IN: [], NOT_READ: [], NOT_THERE: [], TWICE: sorted(double), UNCLEAR: []}
     changes, done, used, others = [], set(), set(), 0
     for row, students, maximum in zip(rows, named, maxima, strict=True):
-        student = next(iter(students), None)
-        if len(students) != 1 or student in double or target >= len(row):
+        if not students and (first := row[0].text.strip()) and first.lower() not in NOBODY:
+            left[NOT_HANDED_IN].append(first)
+        if len(students) > 1:
+            left[UNCLEAR] += sorted(students - double)
+        if len(students) != 1 or students & double or target >= len(row):
             continue
-        points = sums[student].get(lesson) if lesson else sum(sums[student].values())
+        (student,) = students
+        mine = sums[student]
+        points = mine.get(lesson) if lesson else sum(mine.values()) if mine else None
         if points is None:
+            left[NOT_READ if student in not_read else NOT_HANDED_IN].append(student)
             continue
         most = maximum if scale == "sheet" else scale
         if scale and most is None:
@@ -134,11 +146,14 @@ def fill(path, marks, column=None, lesson=None, scale=None, say=lambda text: Non
         say(f"{waiting} {'text waits' if waiting == 1 else 'texts wait'} for a reader and counted nothing.")
     if others:
         say(f"{others} {'cell' if others == 1 else 'cells'} held other points before.")
+    if counted := sorted(f"{one} (lesson {', '.join(of)})" for one, of in not_read.items() if one in done):
+        say(f"Filled in without what was not read: {', '.join(counted)}.")
     say(f"The sheet as it was: {copied(path, data)}.")
     for one, value in reversed(changes):
         data = data[: one.start] + value + data[one.end :]
     atomic.write(path, data)
-    return len(done), sorted(set(sums) - done)
+    left[NOT_THERE] = sorted(set(sums) - double - set(chain(*named)))
+    return len(done), {why: who for why, who in left.items() if who}
 
 
 def copied(path, data):
@@ -160,12 +175,13 @@ def maximum_of(row, header, target, rows):
 
 
 def sums_in(marks, lesson=None):
-    """What marks.csv holds: points, doubles, maximum, waiting.
+    """What marks.csv holds: points, doubles, maximum, waiting, not read.
 
     These are {student: {lesson: points}}; the students who have two lines for one item; full points, of one lesson or
-    of all that anyone has handed in, None if it does not say; and how many texts there have no points yet.
+    of all that anyone has handed in, None if it does not say; how many texts there have no points yet; and {student:
+    lessons} of what was handed in, but could not be read.
     """
-    waiting = 0
+    waiting, not_read = 0, defaultdict(list)
     if not marks.exists():
         raise ValueError(f"There is no {marks}: mark the class first, or name the folder of the marks with --out.")
     sums, lines = {}, Counter()
@@ -178,6 +194,8 @@ def sums_in(marks, lesson=None):
             )
         mine = sums.setdefault(row["student"], {})
         if row.get("status") == NOT_READ:
+            if lesson in (None, row["lesson"]):
+                not_read[row["student"]].append(row["lesson"])
             continue
         mine[row["lesson"]] = mine.get(row["lesson"], 0) + points
         lines[row["student"], row["lesson"], row["kind"], row["item"]] += 1
@@ -185,7 +203,8 @@ def sums_in(marks, lesson=None):
         if lesson in (None, row["lesson"]) and lines[row["student"], row["lesson"], row["kind"], row["item"]] == 1:
             most[row["lesson"], row["student"]] += number(row.get("max")) or 0
     full = {one: max(value for (other, _), value in most.items() if other == one) for one, _ in most}
-    return sums, {student for (student, *_), times in lines.items() if times > 1}, sum(full.values()) or None, waiting
+    double = {student for (student, *_), times in lines.items() if times > 1}
+    return sums, double, sum(full.values()) or None, waiting, not_read
 
 
 def students_in(row, target, students):
