@@ -186,7 +186,30 @@ def test_the_right_line_is_the_solutions_own_where_nothing_else_differs():
 def test_on_a_screen_the_hint_comes_before_the_answer(tmp_path):
     known = class_of(tmp_path, {"ada": (MISTAKE.name, UPPER), "bob": (MISTAKE.name, UPPER)})
     text = projector.body(known)
-    assert text.index("Where to look:") < text.index(f"<h3>{report.prose(MISTAKE.name)}</h3>")
+    assert text.index("Where to look:") < text.index(f"<h3>{report.sentence(report.prose(MISTAKE.name))}</h3>")
+
+
+def test_a_wrong_line_far_below_is_on_its_screen():
+    lines = ["import x", "class Long:", *(f"    x{n} = {n}" for n in range(40))]
+    shown, wrong = projector.part_to_show(lines, {30})
+    assert shown[:2] == ["class Long:", "…"]
+    assert [shown[number] for number in wrong] == [lines[30]]
+    assert len(shown) == projector.LINES + 1
+    assert projector.part_to_show(lines[:5], {2}) == (lines[:5], {2})
+    assert projector.part_to_show(lines, set()) == ([*lines[: projector.LINES], "…"], set())
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("Your code gives 0: yours never differs.", "The code gives 0: this one never differs."),
+        ("You return a list; where do you use `pad_id`?", "The code returns a list; where does the code use `pad_id`?"),
+        ("what do you get, once you have seen it?", "what do you get, once you have seen it?"),
+        ("the last weights that you return", "the last weights that the code returns"),
+    ],
+)
+def test_the_projector_speaks_of_an_answer_and_not_to_its_author(words, told):
+    assert projector.to_all(words) == told
 
 
 def test_a_lesson_has_screens_of_its_own_even_where_all_lessons_have_commoner_mistakes(tmp_path):
@@ -215,7 +238,7 @@ def test_equal_answers_share_a_box_that_leads_back_and_every_link_leads_somewher
     known.works["ada", "padding_mask"] = {"source": "pass", "digest": "x"}
     text = report.Report(known).body()
     assert text.count("<details data-lesson='6'>") == 2
-    assert "3 × " in text
+    assert "3 students: " in text
     assert 'title="ada, padding_mask: as the course&#x27;s solution">✓⚑</a>' in text
     links, places = set(re.findall(r'href="#([^"]+)"', text)), set(re.findall(r' id="([^"]+)"', text))
     assert links <= places
@@ -231,6 +254,38 @@ def test_late_work_and_points_that_the_teacher_gave_have_signs_of_their_own(tmp_
     assert "⚑" not in cell
     assert "at the board" in cell
     assert '<span class="late"' in text
+
+
+def test_points_that_the_teacher_gave_stand_beside_the_code_and_apart_from_equal_answers(tmp_path):
+    known = class_of(tmp_path, {name: (MISTAKE.name, UPPER) for name in ("ada", "bob")})
+    known.rows[0] |= {"flags": ["override"], "points": 0.5, "reason": "<b> at the board"}
+    first, second = re.findall(r"<details.*?</details>", report.Report(known).body(), flags=re.DOTALL)
+    assert "You gave 0.5 of 1: &lt;b&gt; at the board" in first
+    assert "Ada" in first
+    assert "Bob" not in first
+    assert "You gave" not in second
+
+
+def test_each_lesson_has_totals_of_its_own_and_a_way_to_its_texts(tmp_path):
+    known = class_of(tmp_path, {"ada": (MISTAKE.name, UPPER)}, ["zoe"])
+    known.rows += [row("zoe", "softmax", "passed", lesson="1"), row("ada", "6.11", "given", kind="text")]
+    text = report.Report(known).body()
+    tiles = dict(re.findall(r'<ul class="facts" data-lesson="(\d?)"[^>]*>(.*?)</ul>', text))
+    assert list(tiles) == ["", "1", "6"]
+    assert "<strong>1 of 2</strong>handed in Lesson 6 · Masking" in tiles["6"]
+    assert "<strong>0</strong>exercises solved, of 1 that" in tiles["6"]
+    assert '<a href="grading.html#6">text waiting for a reader</a>' in tiles["6"]
+    assert "<strong>0</strong>texts waiting for a reader" in tiles["1"]
+    assert "<strong>1</strong>exercises solved, of 2 that" in tiles[""]
+
+
+def test_a_wrong_answer_to_a_question_and_its_number_read_as_no_product(tmp_path):
+    known = class_of(tmp_path, {})
+    for student, status, answer in (("ada", "failed", "14"), ("bob", "failed", "14"), ("eve", "passed", "4")):
+        message = "✗ 1.1 Title\n  You answered 14.\n  You added the values."
+        known.rows.append(row(student, "1.1", status, kind="question", answer=answer, message=message, lesson="1"))
+    text = report.questions(known)
+    assert '<b>14</b> <span class="quiet">answered by 2 of 3</span><br>You added the values.' in text
 
 
 def test_shares_have_one_base_for_all_and_texts_that_wait_are_on_neither_side(tmp_path):
@@ -261,7 +316,7 @@ def test_a_notebook_that_was_not_read_is_said_so_in_the_tables_and_never_filled_
     assert (line["lesson"], line["status"], line["points"]) == ("6", "not read", "")
     sheet = tmp_path / "sheet.csv"
     sheet.write_text("id,Grade\nada,\nzoe,\n")
-    assert tables.fill(sheet, tmp_path / "marks.csv", lesson="6") == (1, ["zoe"])
+    assert tables.fill(sheet, tmp_path / "marks.csv", lesson="6") == (1, {tables.NOT_READ: ["zoe"]})
     assert sheet.read_text() == "id,Grade\nada,0\nzoe,\n"
     assert "1 file was not read" in report.Report(known).summary()
 
@@ -272,8 +327,13 @@ def test_who_has_solved_little_or_is_silent_is_stuck(tmp_path):
     known.rows += [row("zoe", name, "passed", lesson="1") for name in names[:3]]
     known.rows += [row("ada", name, "failed", lesson=lesson) for name, lesson in zip(names, "677788", strict=True)]
     stuck = report.Report(known).stuck()
-    assert "has solved 0 of 7 exercises" in stuck
-    assert "has handed in nothing after lesson 1" in stuck
+    assert re.findall(r'<bdi>(\w+)</bdi></a></th><td class="n">(\d of \d)</td>', stuck) == [
+        ("Ada", "0 of 7"),
+        ("Zoe", "3 of 7"),
+    ]
+    assert stuck.count("less than a third solved") == 1
+    assert "nothing handed in after lesson 1" in stuck
+    assert '<a href="feedback/ada/index.html">' in stuck
 
 
 def test_points_have_their_maximum_and_texts_that_wait_a_column(tmp_path):

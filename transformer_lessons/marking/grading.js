@@ -5,7 +5,10 @@ const find = (id) => document.getElementById(id);
 const inFile = new Map(lines.map((line) => [line.id, filled(line)]));
 let saved = {}, isKept = true, point = 0, place = 0;  // point: where digits go; after the third, nowhere
 try { saved = JSON.parse(localStorage.getItem(key) || "{}"); } catch { isKept = false; }
-let disputed = restore(lines, saved), groups = grouped(lines);
+let disputed = restore(lines, saved), lesson = location.hash.slice(1), groups = chosen();
+if (!groups.length) groups = chosen(lesson = "");
+
+function lessonOf(number) { return number.split(".")[0]; }
 
 function element(name, text, more = {}) {
   const made = Object.assign(document.createElement(name), more);
@@ -19,6 +22,9 @@ function store() {
 
 const firstOpen = ([line]) => isRead(line) ? POINTS.length : POINTS.findIndex((name) => line[name] === "");
 const sumOf = (line) => POINTS.reduce((total, name) => total + Number(line[name]), 0);
+// The texts of the chosen lesson, or of all.
+function chosen() { return grouped(lines).filter(([line]) => lesson === "" || lessonOf(line.question) === lesson); }
+
 const ofQuestion = (number) => groups.filter(([line]) => line.question === number);
 const count = (some) => some.reduce((sum, group) => sum + group.length, 0);
 const plural = (number, what) => `${number} ${what}${number === 1 ? "" : "s"}`;
@@ -78,6 +84,13 @@ function update(said = "") {
       button.setAttribute("aria-pressed", String(line[POINTS[number]] === button.value));
   });
   find("sum").textContent = POINTS.some((name) => line[name] !== "") ? `${sumOf(line)} of 3` : "";
+  const lessons = [...new Set(Object.keys(questions).map(lessonOf))];
+  find("lessons").replaceChildren("Lesson", ...["", ...lessons].map((one) => {
+    const button = element("button", one || "all", { type: "button" });
+    button.setAttribute("aria-pressed", String(one === lesson));
+    button.onclick = () => choose(one);
+    return button;
+  }));
   find("questions").replaceChildren(...Object.keys(questions).filter((number) => ofQuestion(number).length).map((number) => {
     const all = ofQuestion(number), read = count(all.filter(([one]) => isRead(one)));
     const text = `${number} · ${read} of ${count(all)}`;
@@ -106,10 +119,10 @@ function update(said = "") {
   const kept = Object.entries(saved).filter(([id]) => inFile.has(id));
   const due = kept.filter(([id, { now, last }]) => !same(now, last ?? inFile.get(id))).length;
   const waiting = kept.length - due;
-  find("done").textContent = `${read} of ${all} texts read`;
+  find("done").textContent = `${read} of ${all} texts${lesson && ` of lesson ${lesson}`} read`;
   const keeping = isKept ? "" : "This browser keeps nothing: export before you close the page. ";
   const toDo = due ? `${plural(due, "text")} not yet exported.` : waiting ? `${plural(waiting, "text")} exported: run mark.` : "";
-  find("said").textContent = keeping + (said || (read === all && due ? "Everything is read: export now." : toDo));
+  find("said").textContent = keeping + (said || (read === all && due ? allRead() : toDo));
   find("export").classList.toggle("due", due > 0);
   disagree();
 }
@@ -132,7 +145,7 @@ function settle(isBrowser) {
   const [here] = groups[place];
   disputed = [];
   store();
-  groups = grouped(lines);
+  groups = chosen();
   place = groups.findIndex((group) => group.includes(here));
   show();
 }
@@ -171,11 +184,22 @@ function go(to) {
   scrollTo(0, 0);
 }
 
+const allRead = () => `Everything${lesson && ` of lesson ${lesson}`} is read: export now.`;
+
+// One lesson or all; it stands in the address, for links and reloads.
+function choose(wanted) {
+  lesson = wanted;
+  history.replaceState(null, "", `#${lesson}`);
+  groups = chosen();
+  place = Math.max(0, groups.findIndex(([line]) => !isRead(line)));
+  show();
+}
+
 // The next text that nobody has read, from here on and then from the beginning.
 function goOn() {
   const ahead = [...groups.keys()].map((step) => (place + 1 + step) % groups.length);
   const next = ahead.find((number) => !isRead(groups[number][0]));
-  if (next === undefined) update("Everything is read: export now.");
+  if (next === undefined) update(allRead());
   else go(next);
 }
 

@@ -1,5 +1,6 @@
 """The report for the projector: the commonest mistakes, one on each screen, and numbers. Nobody can be recognised."""
 
+import re
 from collections import Counter, defaultdict
 
 from transformer_lessons.marking.mistakes import answer_to_show, handed_in, lines_instead, mistakes_in
@@ -9,6 +10,7 @@ from transformer_lessons.marking.report import (
     prose,
     questions,
     safe,
+    sentence,
     table,
     title_of,
     with_script,
@@ -58,27 +60,52 @@ def screen(known, mistake, rank, count, only=""):
     """An answer and a question; then, one key after another, where to look, what is wrong, and the right line."""
     lines, wrong = answer_to_show(known, mistake)
     right = lines_instead(mistake, lines, wrong)
-    lines = [clean(line, 200) for line in lines[:LINES]] + ["…"] * (len(lines) > LINES)
+    lines, wrong = part_to_show(lines, wrong)
     shown = "".join(hanging(line, n in wrong) for n, line in enumerate(lines))
     kind, longest, count_of_lines = shape(lines)
     code = f'<pre style="--longest: {longest}; --lines: {count_of_lines}">{shown}</pre>' if lines else ""
     instead = "".join(hanging(clean(line, 200)) for line in right)
     instead = f'<div class="step right"><h3>Right</h3><pre>{instead}</pre></div>' if right else ""
-    look = f'<p class="look step"><strong>Where to look:</strong> {prose(mistake.look)}</p>' if mistake.look else ""
+    look = (
+        f'<p class="look step"><strong>Where to look:</strong> {prose(to_all(mistake.look))}</p>'
+        if mistake.look
+        else ""
+    )
     return (
         f'{begun(only)}<p class="rank">{rank} of {count} · {title_of(mistake.lesson)} · '
         f"{mistake.share()} who handed it in</p><h2><code>{broken(mistake.item)}</code></h2>"
         f'<div class="{kind}">{code}<div class="told"><p class="ask">What is wrong here?</p>'
-        f'{look}<div class="step answer"><h3>{prose(mistake.name)}</h3><p>{prose(mistake.why)}</p></div>{instead}'
-        "</div></div></section>"
+        f'{look}<div class="step answer"><h3>{sentence(prose(mistake.name))}</h3><p>{prose(to_all(mistake.why))}</p></div>'
+        f"{instead}</div></div></section>"
     )
+
+
+def part_to_show(lines, wrong):
+    """(as many lines of an answer as a screen has room for, the wrong ones among them; the numbers of these)"""
+    first = max(0, min(max(wrong, default=0) + 3, len(lines)) - LINES)
+    whose = next((line for line in reversed(lines[: first + 2]) if not line.startswith(" ")), "")
+    head = [whose, "…"] if first else []
+    part = lines[first + len(head) : first + LINES]
+    more = ["…"] * (first + LINES < len(lines))
+    numbers = {number - first for number in wrong if number - first >= len(head)}
+    return [clean(line, 200) for line in (*head, *part, *more)], numbers
+
+
+def to_all(words):
+    """What a verdict says to the author of an answer, in words that speak of the answer."""
+    words = re.sub(r"\b([Yy])our\b", lambda found: "The" if found[1] == "Y" else "the", words)
+    words = re.sub(r"\byours\b", "this one", words)
+    words = re.sub(r"\bdo you (?!do|get|have|know|need)", "does the code ", words)
+    its_author = r"(?<!do )(?<!once )\b([Yy])ou (return|draw|look|find|read)\b"
+    return re.sub(its_author, lambda found: f"{'The' if found[1] == 'Y' else 'the'} code {found[2]}s", words)
 
 
 def hanging(line, wrong=False):
     """A line of code that goes on indented where the window is too narrow for it."""
-    indent = len(line) - len(line.lstrip()) + 4
-    text = f"<mark>{safe(line)}</mark>" if wrong else safe(line)
-    return f'<span class="line" style="--indent: {indent}ch">{text}</span>'
+    text = line.lstrip()
+    indent = len(line) - len(text)
+    shown = " " * indent + (f"<mark>{safe(text)}</mark>" if wrong else safe(text))
+    return f'<span class="line" style="--indent: {indent + 4}ch">{shown}</span>'
 
 
 def shape(lines):
@@ -127,7 +154,7 @@ def solved(known):
 def all_mistakes(known, mistakes):
     lines = [
         f'<tr data-lesson="{one.lesson}"><th scope="row">{one.lesson} · {broken(one.item)}: {prose(one.name)}</th>'
-        f'<td class="n">{one.share()}</td><td>{prose(one.why)}</td></tr>'
+        f'<td class="n">{one.share()}</td><td>{prose(to_all(one.why))}</td></tr>'
         for one in sorted(mistakes, key=lambda one: int(one.lesson))
     ]
     header = ['<tr><th scope="col">mistake</th><th scope="col">students</th><th scope="col">what is wrong</th></tr>']

@@ -1,5 +1,5 @@
 "use strict";
-// Sorts a table by the column whose head is pressed, shows one lesson, and opens the code to which a link leads.
+// Sorts a table by the column whose head is pressed, shows one lesson or all, and opens the code to which a link leads.
 for (const button of document.querySelectorAll(".sort")) {
   button.addEventListener("click", () => {
     const head = button.closest("th"), table = head.closest("table"), body = table.tBodies[0], { key } = button.dataset;
@@ -15,8 +15,14 @@ for (const button of document.querySelectorAll(".sort")) {
 }
 const buttons = [...document.querySelectorAll("#choice button")], results = document.querySelector("table.class");
 const columns = results ? [...results.tHead.rows[0].cells].flatMap((cell) => Array(cell.colSpan).fill(cell.dataset.lesson || "")) : [];
+// The lesson stands in the address, for links and reloads, and is passed on to the projector.
 function only(lesson) {
+  const here = new URL(location);
+  here.search = lesson && `lesson=${lesson}`;
+  if (here.href !== location.href) history.replaceState(null, "", here);
+  for (const link of document.querySelectorAll("a.of-lesson")) link.hash = lesson;
   for (const button of buttons) button.setAttribute("aria-pressed", button.dataset.lesson === lesson);
+  for (const tiles of document.querySelectorAll(".facts")) tiles.hidden = tiles.dataset.lesson !== lesson;
   for (const part of document.querySelectorAll("#lessons tr[data-lesson], #next li, #mistakes > div, #questions tr[data-lesson], #code details")) {
     part.hidden = lesson !== "" && part.dataset.lesson !== lesson;
   }
@@ -24,7 +30,7 @@ function only(lesson) {
   for (const row of results ? results.rows : []) {
     let place = 0;
     for (const cell of row.cells) {
-      cell.hidden = lesson !== "" && columns[place] !== "" && columns[place] !== lesson;
+      cell.hidden = lesson !== "" && place > 0 && columns[place] !== lesson;
       place += cell.colSpan;
     }
   }
@@ -39,6 +45,8 @@ function open() {
   }
 }
 addEventListener("hashchange", open);
+const asked = new URLSearchParams(location.search).get("lesson");
+if (buttons.some((button) => button.dataset.lesson === asked)) only(asked);
 open();
 const all = document.getElementById("all");
 if (all) {

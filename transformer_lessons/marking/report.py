@@ -5,6 +5,7 @@ import hashlib
 import html
 import re
 from collections import Counter, defaultdict
+from datetime import date
 from pathlib import Path
 from statistics import mean, median
 
@@ -113,7 +114,7 @@ class Report:
         for row in sorted(self.rows, key=lambda row: (int(row["lesson"]), list(self.items).index(row["item"]))):
             if row["status"] == "failed" or doubts(row) or "override" in row["flags"]:
                 digest = self.known.works.get((row["student"], row["item"]), {}).get("digest", row["student"])
-                key = row["item"], digest, row["status"], row["message"], *doubts(row)
+                key = row["item"], digest, row["status"], row["message"], given(row), *doubts(row)
                 groups[key].append((row["student"], row["item"]))
         order = list(self.items)
         return sorted(groups.values(), key=lambda keys: (order.index(keys[0][1]), -len(keys)))
@@ -130,8 +131,8 @@ class Report:
             "code": ("Code", "Wrong answers, with their verdicts", self.code()),
         }
         links = "".join(f'<a href="#{name}">{short}</a>' for name, (short, _, _) in parts.items())
-        others = {"Projector": "report-anonymous.html", "Strikingly alike": "similar.html"}
-        links += "".join(f'<a href="{path}">{words} ↗</a>' for words, path in others.items())
+        links += '<a class="of-lesson" href="report-anonymous.html">Projector ↗</a>'
+        links += '<a href="similar.html">Strikingly alike ↗</a>'
         sections = (
             f'<section id="{name}"><h2>{title}</h2>\n{text}</section>' for name, (_, title, text) in parts.items()
         )
@@ -145,21 +146,14 @@ class Report:
         return f"{self.summary()}<nav>{links}{choice}</nav>\n" + "\n".join(sections)
 
     def summary(self):
-        known, count = self.known, Counter(row["status"] for row in self.rows)
-        tried = count["passed"] + count["failed"]
-        waiting = sum(row["status"] == "given" for row in known.rows)
-        texts = f"text{'s' * (waiting != 1)} waiting for a reader"
-        shares = [share for one in self.scores.values() if (share := share_of(one)) is not None]
-        facts = [
-            (len(known.students), "student" + "s" * (len(known.students) != 1)),
-            (len(known.lessons()), in_words(known.lessons())),
-            *([(f"{mean(shares):.0%}", "of the points that can be had by now, on average")] if shares else []),
-            (f"{count['passed']:,}", f"exercises solved, of {tried:,} that were tried"),
-            (f"{waiting:,}", f'<a href="grading.html">{texts}</a>' if waiting else texts),
-        ]
-        tiles = "".join(f"<li><strong>{number}</strong>{what}</li>" for number, what in facts)
+        known = self.known
+        tiles = self.tiles() + "".join(map(self.tiles, known.lessons()))
         missing = [PROMISES[one] for one in ALL if one not in known.held] if known.held or self.rows else []
-        kept = '<p class="quiet">Students’ code could not read your files, start programs, or use the network.</p>'
+        days = [row["marked"] for row in known.rows if row.get("marked")]
+        day = f"Marked {date.fromisoformat(max(days)):%-d %B %Y}. " if days else ""
+        kept = (
+            f'<p class="quiet">{day}Students’ code could not read your files, start programs, or use the network.</p>'
+        )
         if missing:
             words = "; ".join(missing)
             kept = (
@@ -169,7 +163,33 @@ class Report:
             files = "1 file was" if unread == 1 else f"{unread} files were"
             why = '<a href="#unread">why</a>'
             kept += f'<p class="warning"><strong>{files} not read</strong> and counted nothing: {why}</p>'
-        return f'<ul class="facts">{tiles}</ul>{kept}'
+        return tiles + kept
+
+    def tiles(self, lesson=""):
+        """The totals of all lessons together, or of one, which are shown when it is chosen."""
+        rows = [row for row in self.known.rows if lesson in ("", row["lesson"])]
+        count = Counter(row["status"] for row in rows if row["kind"] in ("exercise", "hunt"))
+        waiting = sum(row["status"] == "given" for row in rows)
+        number, lessons = len(self.students), self.known.lessons()
+        who = self.handed_in[lesson] if lesson else self.students
+        if lesson:
+            facts = [(f"{len(who)} of {number}", f"handed in {title_of(lesson)}")]
+        else:
+            facts = [(f"{number:,}", f"student{'s' * (number != 1)}"), (str(len(lessons)), in_words(lessons))]
+        if shares := self.shares(who, lesson):
+            facts += [(f"{mean(shares):.0%}", "of the points that can be had by now, on average")]
+        texts = f"text{'s' * (waiting != 1)} waiting for a reader"
+        facts += [
+            (f"{count['passed']:,}", f"exercises solved, of {count['passed'] + count['failed']:,} that were tried"),
+            (f"{waiting:,}", to_texts(texts, lesson, waiting)),
+        ]
+        shown = "".join(f"<li><strong>{number}</strong>{what}</li>" for number, what in facts)
+        return f'<ul class="facts" data-lesson="{lesson}"{" hidden" * bool(lesson)}>{shown}</ul>'
+
+    def shares(self, who, lesson=""):
+        """The shares of the points that students have, of all lessons or of one."""
+        scores = ({lesson: self.scores[one][lesson]} if lesson else self.scores[one] for one in who)
+        return [share for one in scores if (share := share_of(one)) is not None]
 
     # Who has solved what
 
@@ -208,7 +228,7 @@ class Report:
 
     def line(self, student, columns):
         """A student's row."""
-        slug, mine = self.known.students[student]["slug"], self.scores[student]
+        mine = self.scores[student]
         solved = sum(row["status"] == "passed" for row in self.rows if row["student"] == student)
         points, most, share = sum(one[0] for one in mine.values()), sum(one[1] for one in mine.values()), share_of(mine)
         keys = {"name": student, "solved": solved, "points": points, "share": -1 if share is None else share}
@@ -218,8 +238,6 @@ class Report:
         passed = (self.by.get((student, item), {}).get("status") for item in self.items)
         keys["items"] = "".join({None: "0", "passed": "3", "failed": "2"}.get(one, "1") for one in passed)
         data = " ".join(f'data-{key}="{safe(value)}"' for key, value in keys.items())
-        there = any(student in who for who in self.handed_in.values())
-        name = f'<a href="feedback/{slug}/index.html">{self.students[student]}</a>' if there else self.students[student]
         cells = "".join(
             "".join(self.place(student, item, place == 0) for place, item in enumerate(items))
             + self.points(student, lesson)
@@ -230,7 +248,13 @@ class Report:
         total = f'<td class="n first">{solved}</td><td class="n">{points:g} of {most:g}</td>'
         total += f'<td class="n">{"" if share is None else f"{share:.0%}"}</td>'
         total += f'<td class="n">{waiting or ""}</td>'
-        return f'<tr {data}><th scope="row">{name}</th>{cells}{total}</tr>'
+        return f'<tr {data}><th scope="row">{self.to_feedback(student)}</th>{cells}{total}</tr>'
+
+    def to_feedback(self, student):
+        """The name, which leads to the student's own pages, if there are any."""
+        if not any(student in who for who in self.handed_in.values()):
+            return self.students[student]
+        return f'<a href="feedback/{self.known.students[student]["slug"]}/index.html">{self.students[student]}</a>'
 
     def place(self, student, item, first):
         """One student's result in one exercise."""
@@ -242,7 +266,7 @@ class Report:
         told += [row["mistake"]] if row["mistake"] else []
         if override:
             kind = "p" if row["points"] and row["points"] >= row["max"] else "" if row["points"] else "f"
-            told += [f"you gave {row['points']:g} of {row['max']:g}: {row.get('reason') or 'no reason given'}"]
+            told += [given(row)]
         text = SIGNS[row["status"]] + "⚑" * bool(doubts(row)) + "✎" * override
         number = self.shown.get((student, item))
         if number is not None:
@@ -289,9 +313,9 @@ class Report:
             who = self.handed_in[lesson]
             rows = [row for row in self.known.rows if row["lesson"] == lesson]
             waiting = sum(row["status"] == "given" for row in rows)
-            shares = [share for one in who if (share := share_of({lesson: self.scores[one][lesson]})) is not None]
+            shares = self.shares(who, lesson)
             lines.append(distribution(title_of(lesson), f"{len(who)} of {len(self.students)}", shares, waiting, lesson))
-        shares = [share for one in self.scores.values() if (share := share_of(one)) is not None]
+        shares = self.shares(self.students)
         some = set().union(*self.handed_in.values())
         everyone = distribution("All lessons", f"{len(some)} of {len(self.students)}", shares, "")
         if not lines:
@@ -315,7 +339,9 @@ class Report:
             f"{prose(sentence(one.look or one.why))}</li>"
             for one in [*telling, *(one for one in more if one not in telling)]
         )
-        where = '<p class="script"><a href="report-anonymous.html">Show them on the projector ↗</a></p>'
+        where = (
+            '<p class="script"><a class="of-lesson" href="report-anonymous.html">Show them on the projector ↗</a></p>'
+        )
         return f'<ol class="next">{"".join(lines)}</ol>{where}' if telling else "<p>No mistake was made twice.</p>"
 
     def all_mistakes(self):
@@ -363,43 +389,45 @@ class Report:
 
     def stuck(self):
         """Who made a mistake again after a change, or in two exercises, left much, solved little, or is silent."""
-        passed = Counter(row["item"] for row in self.rows if row["status"] == "passed")
         lines = []
-        for student, shown in self.students.items():
-            same, left, found = defaultdict(set), [], []
-            for row in (row for row in self.rows if row["student"] == student):
-                if row["status"] == "failed" and row["mistake"]:
-                    if row["kind"] == "exercise":  # a hunt's own bug may be one of these
-                        same[row["mistake"]].add(row["item"])
-                    if row["again"]:
-                        found.append((3, f"{self.to_code(student, row['item'])}: {prose(row['mistake'])}, once more"))
-                if row["status"] == "untouched" and passed[row["item"]] > 0.6 * len(self.handed_in[row["lesson"]]):
-                    left.append(row["item"])
-            for mistake, items in same.items():
-                if len(items) > 1 and mistake != "does not run":
-                    where = " and ".join(self.to_code(student, item) for item in sorted(items))
-                    found.append((2, f"{where}: {prose(mistake)}"))
-            if len(left) >= LEFT:
-                found.append((len(left) // 2, "untouched, though most have solved it: " + ", ".join(map(broken, left))))
+        for student in self.students:
             solved = sum(row["status"] == "passed" for row in self.rows if row["student"] == student)
-            if len(self.items) >= FEW and solved < len(self.items) / 3:
-                found.append((4, f"has solved {solved} of {len(self.items)} exercises"))
-            last = max((int(one) for one, who in self.handed_in.items() if student in who), default=0)
-            if sum(int(lesson) > last for lesson in self.known.lessons()) >= SILENT:
-                found.append((4, "has handed in nothing" + f" after lesson {last}" * (last > 0)))
-            if found:
-                words = "; ".join(text for _, text in sorted(found, key=lambda one: -one[0]))
-                lines.append((-sum(weight for weight, _ in found), f"<li><strong>{shown}</strong> {words}</li>"))
-        ordered = [line for _, line in sorted(lines, key=lambda one: one[0])]
-        note = (
-            '<p class="quiet">In all lessons together: the same mistake again after a change or in two exercises, much '
-            "left out that most have solved, less than a third solved, or two lessons and more without a notebook.</p>"
-        )
-        return (
-            f'{note}<ul class="stuck">{"".join(ordered)}</ul>'
-            if lines
-            else "<p>Nobody, as far as the notebooks show.</p>"
-        )
+            few = len(self.items) >= FEW and solved < len(self.items) / 3
+            if found := list(self.signs(student)) or ["less than a third solved"] * few:
+                line = (
+                    f'<tr><th scope="row">{self.to_feedback(student)}</th>'
+                    f'<td class="n" data-what="solved">{solved} of {len(self.items)}</td><td>{"<br>".join(found)}</td></tr>'
+                )
+                lines.append((solved, -len(found), line))
+        if not lines:
+            return "<p>Nobody, as far as the notebooks show.</p>"
+        note = '<p class="quiet">In all lessons together. Whoever has solved least comes first.</p>'
+        ordered = [line for *_, line in sorted(lines, key=lambda one: one[:2])]
+        header = ['<tr><th scope="col">student</th><th scope="col">solved</th><th scope="col">what shows it</th></tr>']
+        return note + table("Stuck", header, ordered, "text stuck")
+
+    def signs(self, student):
+        """What shows that a student is stuck, beside how little is solved."""
+        passed = Counter(row["item"] for row in self.rows if row["status"] == "passed")
+        same, left = defaultdict(set), []
+        for row in (row for row in self.rows if row["student"] == student):
+            if row["status"] == "failed" and row["mistake"]:
+                if row["kind"] == "exercise":  # a hunt's own bug may be one of these
+                    same[row["mistake"]].add(row["item"])
+                if row["again"]:
+                    where = self.to_code(student, row["item"])
+                    yield f"the same mistake after a change: {where}, {prose(row['mistake'])}"
+            if row["status"] == "untouched" and passed[row["item"]] > 0.6 * len(self.handed_in[row["lesson"]]):
+                left.append(row["item"])
+        for mistake, items in same.items():
+            if len(items) > 1 and mistake != "does not run":
+                where = " and ".join(self.to_code(student, item) for item in sorted(items))
+                yield f"the same mistake twice: {where}, {prose(mistake)}"
+        last = max((int(one) for one, who in self.handed_in.items() if student in who), default=0)
+        if sum(int(lesson) > last for lesson in self.known.lessons()) >= SILENT:
+            yield "nothing handed in" + f" after lesson {last}" * (last > 0)
+        if len(left) >= LEFT:
+            yield "untouched, though most have solved it: " + ", ".join(map(broken, left))
 
     def to_code(self, student, item):
         number = self.shown.get((student, item))
@@ -418,15 +446,17 @@ class Report:
         parts = []
         for number, keys in enumerate(self.groups):
             row, item = self.by[keys[0]], keys[0][1]
-            told = "; ".join(filter(None, (*doubts(row), row["mistake"] or UNKNOWN * (row["status"] == "failed"))))
+            found = row["mistake"] or UNKNOWN * (row["status"] == "failed")
+            told = "; ".join(filter(None, (*doubts(row), found, given(row))))
             who = ", ".join(self.students[one] for one, _ in keys)
             backs = ", ".join(f'<a href="#{self.anchor(*one)}">{self.students[one[0]]}</a>' for one in keys)
             source = safe(self.known.works.get(keys[0], {}).get("source", ""), 6000)
-            count = f"{len(keys)} × " if len(keys) > 1 else ""
+            count = f"{len(keys)} students: " if len(keys) > 1 else ""
+            gave = f'<p class="gave">✎ {sentence(safe(given(row), 400))}</p>' if given(row) else ""
             parts.append(
-                f"<details data-lesson='{row['lesson']}'><summary>{broken(item)}: {count}"
-                f"{safe(told)} <span class='quiet'>{who}</span></summary>"
-                f'<div id="c{number}" class="sides"><pre>{source}</pre>{card(row)}</div>'
+                f"<details data-lesson='{row['lesson']}'><summary>{broken(item)}: {safe(told, 400)} "
+                f"<span class='quiet'>{count}{who}</span></summary>"
+                f'<div id="c{number}" class="sides"><pre>{source}</pre><div>{gave}{card(row)}</div></div>'
                 f'<p class="back">Back to the table: {backs}</p></details>\n'
             )
         every = '<p class="script"><button id="all">Open all</button></p>' if parts else "<p>None.</p>"
@@ -439,6 +469,13 @@ class Report:
 def doubts(row: Row) -> list[str]:
     """The flags that are a reason to talk; others say what the teacher knows."""
     return [flag for flag in row["flags"] if flag not in ("late", "override", "not marked")]
+
+
+def given(row: Row) -> str:
+    """The points that the teacher has given in place of the check's, if any, and why."""
+    if "override" not in row["flags"]:
+        return ""
+    return f"you gave {row['points']:g} of {row['max']:g}: {row.get('reason') or 'no reason given'}"
 
 
 def scores_of(known) -> dict[str, dict[str, tuple[float, float]]]:
@@ -474,15 +511,20 @@ def distribution(title, count, shares, waiting, lesson="all"):
         f'<i style="height: {bar / highest:.0%}" title="{one}"><b>{bar or ""}</b></i>'
         for one, bar in zip(words, bars, strict=True)
     )
-    numbers = (f"{one(shares):.0%}" if shares else "" for one in (mean, median))
-    texts = f'<a href="grading.html">{waiting}</a>' if waiting else ""
+    numbers = {one.__name__: f"{one(shares):.0%}" if shares else "" for one in (mean, median)}
+    texts = to_texts(waiting, lesson, waiting)
     return (
-        f'<tr{here}><th scope="row">{title}</th><td class="n">{count}</td>'
-        + "".join(f'<td class="n">{one}</td>' for one in numbers)
+        f'<tr{here}><th scope="row">{title}</th><td class="n" data-what="handed in">{count}</td>'
+        + "".join(f'<td class="n" data-what="{one}">{number}</td>' for one, number in numbers.items())
         + f'<td><span class="bars" role="img" aria-label="{told}">{shown}</span>'
         f'<span class="scale" aria-hidden="true"><i>0</i><i>50</i><i>100 %</i></span></td>'
-        f'<td class="n">{texts}</td></tr>'
+        f'<td class="n" data-what="to read">{texts or ""}</td></tr>'
     )
+
+
+def to_texts(words, lesson, waiting):
+    """Words that lead to the texts of a lesson, or of all, if any wait for a reader."""
+    return f'<a href="grading.html{f"#{lesson}" * bool(lesson)}">{words}</a>' if waiting else words
 
 
 def worth_telling(mistakes: list[Mistake]) -> list[Mistake]:
@@ -503,7 +545,7 @@ def questions(known, can_be_sorted=True):
         about = ""
         if wrong:
             row = next(row for row in answers if row["answer"] == wrong[0][0] and row["status"] == "failed")
-            about = f"<b>{wrong[0][1]} ×</b> {explained(row)}"
+            about = explained(row, f"{wrong[0][1]} of {len(answers)}")
         right = sum(row["status"] == "passed" for row in answers)
         share = right / len(answers)
         bar = f'<span class="bar"><i style="width: {share:.0%}"></i></span>'
@@ -521,14 +563,15 @@ def questions(known, can_be_sorted=True):
     return table(caption, header, lines, "text questions") if lines else "<p>None has been answered.</p>"
 
 
-def explained(row):
-    """A wrong answer to a question and, on a line of its own, what the verdict says about it."""
+def explained(row, share):
+    """A wrong answer to a question, how many gave it and, on a line of its own, what the verdict says about it."""
     question, answer = all_questions()[row["item"]], row["answer"]
     lines = [line.strip() for line in row["message"].splitlines()[1:]]
     if isinstance(question, Choices) and answer in question.lettered:
         answer = f"{answer}) {question.lettered[answer].text}"
     said = " ".join(line for line in lines if line not in (answer, f"You chose {row['answer']}."))
-    return f"<b>{prose(answer, 200)}</b><br>{prose(said.removeprefix(f'You answered {answer}. '))}"
+    said = said.removeprefix(f"You answered {answer}. ").removeprefix(f"{row['answer']}) ")
+    return f'<b>{prose(answer, 200)}</b> <span class="quiet">answered by {share}</span><br>{prose(said)}'
 
 
 def sentence(text):

@@ -1,0 +1,136 @@
+"""Opens the pages of a marked class in a real browser: python tests/proofs/marking_browser.py [MARKS]
+
+As browser.py it needs Chromium, its driver and selenium. MARKS is a folder that `mark` has written; without it, a class
+is made up and marked. A lesson that is chosen in the class report stands in the address and above, stays after a
+reload, and is passed on to the projector and to the page for texts. On the projector one key leads through all screens
+and tables, and another back. On a phone nothing is wider than the window, or it can be scrolled to. Nothing is asked
+for from elsewhere, and axe-core finds nothing, light and dark.
+"""
+
+import sys
+from pathlib import Path
+
+from browser import Page, inaccessible, loud, opened, photograph, press, report, see
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+from transformer_lessons.marking import commands
+
+SIZES = {"laptop": (1366, 768), "projector": (1920, 1080), "phone": (390, 844)}
+CUT_OFF = """
+const isWide = (one) => one.scrollWidth > one.clientWidth + 1;
+return [...document.querySelectorAll(".scroll")].filter((one) => isWide(one) && !one.querySelector(".class"))
+  .map((one) => one.querySelector("table").className).concat(isWide(document.documentElement) ? ["the page"] : []);
+"""
+
+
+class Marks(Page):
+    """The pages of a class."""
+
+    def __init__(self, browser, folder):
+        super().__init__(browser)
+        self.folder = folder.resolve()
+
+    def open(self, name, size="laptop", scheme="light"):
+        width, height = SIZES[size]
+        see(self.browser, width, scheme, height, sharpness=2)
+        self.browser.get("about:blank")
+        self.browser.get(f"{self.folder.as_uri()}/{name}")
+
+    def seen(self, selector):
+        return [one for one in self.all(selector) if one.is_displayed()]
+
+    def click(self, selector):
+        self.browser.find_element(By.CSS_SELECTOR, selector).click()
+
+    def address(self):
+        return self.browser.current_url.rpartition("/")[2]
+
+    def chosen(self):
+        return [one.text for one in self.seen("#choice [aria-pressed=true], #lessons [aria-pressed=true]")]
+
+    def choose_a_lesson(self):
+        self.open("report.html")
+        lesson = self.all("#choice button")[-1].text
+        self.click("#choice button:last-child")
+        self.click("nav a[href='#stuck']")
+        self.browser.refresh()
+        self.expect(self.address() == f"report.html?lesson={lesson}#stuck", f"the address is {self.address()}")
+        self.expect(self.chosen() == [lesson], f"after a reload, {self.chosen()} is chosen")
+        tiles = self.seen(".facts")
+        self.expect(len(tiles) == 1 and f"Lesson {lesson}" in tiles[0].text, "the tiles are not the lesson's")
+        heads = [one.text for one in self.seen(".class .lesson")]
+        self.expect(heads == [f"Lesson {lesson}"], f"the table has {heads}")
+        photograph(self.browser, "report")
+        self.click(".facts:not([hidden]) a")
+        self.expect(self.address() == f"grading.html#{lesson}", f"texts are at {self.address()}")
+        self.browser.back()
+        self.click("nav a.of-lesson")
+        self.expect(self.address() == f"report-anonymous.html#{lesson}-1", f"the projector is at {self.address()}")
+        self.expect(self.chosen() == [lesson], f"on the projector, {self.chosen()} is chosen")
+        return lesson
+
+    def read_texts(self, lesson):
+        self.open(f"grading.html#{lesson}")
+        questions = [one.text for one in self.seen("#questions button")]
+        self.expect(questions and all(one.startswith(f"{lesson}.") for one in questions), f"texts of {questions}")
+        self.expect(f"texts of lesson {lesson} read" in self.seen("#done")[0].text, "what is read is not the lesson's")
+        self.click("#lessons button:nth-of-type(2)")
+        self.browser.refresh()
+        self.expect(self.chosen() == ["1"], f"after a reload, the texts are those of {self.chosen()}")
+        photograph(self.browser, "grading")
+
+    def present(self, lesson):
+        """One key to the end, and another back."""
+        self.open(f"report-anonymous.html#{lesson}", "projector")
+        shown, steps = [], 0
+        while steps < 200 and "→" in self.seen("#keys")[0].text:
+            press(self.browser, Keys.ARROW_RIGHT)
+            steps += 1
+            if (address := self.address()) not in shown:
+                shown.append(address)
+                photograph(self.browser, f"projector-{len(shown)}")
+        tables = [one.text for one in self.all(".rest h2")]
+        self.expect(len(shown) >= len(tables) and steps < 200, f"{steps} keys lead to {shown}")
+        last = [one.text for one in self.seen("h2")]
+        self.expect(last == tables[-1:] or not tables[-1], f"the last screen is {last}, not {tables[-1]}")
+        bar = self.browser.find_element(By.ID, "choice")
+        self.expect(bar.value_of_css_property("background-color") != "rgba(0, 0, 0, 0)", "nothing is behind the choice")
+        for _ in range(steps + 5):
+            press(self.browser, Keys.ARROW_LEFT)
+        self.expect(self.address().endswith("-1") and not self.seen(".step.shown"), f"back leads to {self.address()}")
+
+    def look_on_a_phone(self):
+        for name in ("report.html", "report-anonymous.html", "grading.html", self.feedback()):
+            self.open(name, "phone")
+            wide = self.browser.execute_script(CUT_OFF)
+            self.expect(not wide, f"on a phone, {name} is too wide: {wide}")
+            photograph(self.browser, f"phone-{Path(name).stem}", whole=True)
+
+    def feedback(self):
+        return sorted(self.folder.glob("feedback/*/lesson_*.html"))[0].relative_to(self.folder).as_posix()
+
+    def listen(self):
+        for name in ("report.html", "report-anonymous.html", "grading.html", self.feedback()):
+            for scheme in ("light", "dark"):
+                self.open(name, scheme=scheme)
+                self.faults += [f"{name}, {scheme}: {one}" for one in inaccessible(self.browser)]
+
+
+def main(folder=None):
+    with opened() as (browser, temporary):
+        if folder is None:
+            folder = str(temporary / "marks")
+            commands.mark(["sample", str(temporary / "class"), "--students", "8"])
+            commands.mark([str(temporary / "class"), "--out", folder])
+        page = Marks(browser, Path(folder))
+        lesson = page.choose_a_lesson()
+        page.read_texts(lesson)
+        page.present(lesson)
+        page.look_on_a_phone()
+        page.listen()
+        return report("the pages of a class", page.faults + loud(browser))
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:2]))
