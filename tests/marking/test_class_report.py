@@ -327,7 +327,7 @@ def test_who_has_solved_little_or_is_silent_is_stuck(tmp_path):
     known.rows += [row("zoe", name, "passed", lesson="1") for name in names[:3]]
     known.rows += [row("ada", name, "failed", lesson=lesson) for name, lesson in zip(names, "677788", strict=True)]
     stuck = report.Report(known).stuck()
-    assert re.findall(r'<bdi>(\w+)</bdi></a></th><td class="n">(\d of \d)</td>', stuck) == [
+    assert re.findall(r"<bdi>(\w+)</bdi></a></th><td[^>]*>(\d of \d)</td>", stuck) == [
         ("Ada", "0 of 7"),
         ("Zoe", "3 of 7"),
     ]

@@ -62,6 +62,7 @@ def screen(known, mistake, rank, count, only=""):
     right = lines_instead(mistake, lines, wrong)
     lines, wrong = part_to_show(lines, wrong)
     shown = "".join(hanging(line, n in wrong) for n, line in enumerate(lines))
+    answer = f"<h3>{sentence(prose(mistake.name))}</h3><p>{prose(to_all(mistake.why))}</p>"
     kind, longest, count_of_lines = shape(lines)
     code = f'<pre style="--longest: {longest}; --lines: {count_of_lines}">{shown}</pre>' if lines else ""
     instead = "".join(hanging(clean(line, 200)) for line in right)
@@ -75,8 +76,7 @@ def screen(known, mistake, rank, count, only=""):
         f'{begun(only)}<p class="rank">{rank} of {count} · {title_of(mistake.lesson)} · '
         f"{mistake.share()} who handed it in</p><h2><code>{broken(mistake.item)}</code></h2>"
         f'<div class="{kind}">{code}<div class="told"><p class="ask">What is wrong here?</p>'
-        f'{look}<div class="step answer"><h3>{sentence(prose(mistake.name))}</h3><p>{prose(to_all(mistake.why))}</p></div>'
-        f"{instead}</div></div></section>"
+        f'{look}<div class="step answer">{answer}</div>{instead}</div></div></section>'
     )
 
 

@@ -395,8 +395,8 @@ class Report:
             few = len(self.items) >= FEW and solved < len(self.items) / 3
             if found := list(self.signs(student)) or ["less than a third solved"] * few:
                 line = (
-                    f'<tr><th scope="row">{self.to_feedback(student)}</th>'
-                    f'<td class="n" data-what="solved">{solved} of {len(self.items)}</td><td>{"<br>".join(found)}</td></tr>'
+                    f'<tr><th scope="row">{self.to_feedback(student)}</th><td class="n" data-what="solved">{solved} of '
+                    f"{len(self.items)}</td><td>{'<br>'.join(found)}</td></tr>"
                 )
                 lines.append((solved, -len(found), line))
         if not lines:
