@@ -70,6 +70,11 @@ return {
   links: all('a[href]').map(a => a.href).filter(href => href.startsWith('file:')),
 };
 """
+FETCH = """
+const pictures = [...document.images], late = new Promise(done => setTimeout(done, 20000));
+pictures.forEach(picture => { picture.loading = 'eager'; });  // as the page does after a second
+Promise.race([Promise.all(pictures.map(picture => picture.decode().catch(() => {}))), late]).then(() => arguments[0]());
+"""
 UNFOLD = "document.querySelectorAll('details').forEach(details => { details.open = true; })"
 
 
@@ -107,6 +112,7 @@ def inspect(browser, site, page, anchors):
         visit(browser, (site / page).as_uri())
         photograph(browser, f"{page.with_suffix('')}-{width}-{scheme}".replace("/", "-"), whole=True)
         browser.execute_script(UNFOLD)
+        browser.execute_async_script(FETCH)
         settle(browser)
         state = browser.execute_script(LOOK, width)
         found = state["faults"] + loud(browser) + inaccessible(browser)
