@@ -465,6 +465,17 @@ def steps_of_the_fall(log):
     return min(step for step in losses if losses[step] < 0.5) - max(step for step in losses if losses[step] > 2.5)
 
 
+def warm_up_delays(runs, seed):
+    """Is the loss at step 80 lower by a fifth if the learning rate is high from the start?"""
+    lesson = runs[seed]
+    (source,) = (source for source in lesson.sources if source.startswith("def grow"))
+    assert "(step + 1) / 30" in source
+    names = dict(lesson.made)
+    exec(source.replace("(step + 1) / 30", "1"), names)
+    _, log = names["grow"](num_layers=2, seed=seed)
+    return log[80][0] < 0.8 * lesson.log[80][0]
+
+
 def only_at_6(shares):
     return bool(shares[6] > 0.9 and max(*shares[:6], *shares[7:]) < 0.1)
 
@@ -486,6 +497,7 @@ LESSON_11 = [
         "hardly anything moves, wired or not (in five seeds)",
         each(WIRED, lambda *n: min(n[0], n[10]) > 0.89 and max(n[5], n[15]) < 0.1 and n[12] < 0.05 and n[2] > 0.4),
     ),
+    Claim("One reason is that the learning rate rises slowly until step 30", warm_up_delays),
     Claim("0.28 to 0.31 over five seeds", printed(ALONE, 1)),
     Claim("after longer training (0.34 to 0.37)", printed(ALONE, 3)),
     Claim(
