@@ -205,6 +205,7 @@ def test_a_wrong_line_far_below_is_on_its_screen():
         ("Your code gives 0: yours never differs.", "The code gives 0: this one never differs."),
         ("You return a list; where do you use `pad_id`?", "The code returns a list; where does the code use `pad_id`?"),
         ("what do you get, once you have seen it?", "what do you get, once you have seen it?"),
+        ("the exercise is to write your own", "the exercise is to write one's own"),
         ("the last weights that you return", "the last weights that the code returns"),
     ],
 )

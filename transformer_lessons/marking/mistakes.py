@@ -86,7 +86,8 @@ def said(message: str) -> str:
         if line.startswith(("  Where to look:", "  Need more?", "    ")):
             break
         sentences.append(line.strip())
-    return " ".join(sentences) or re.sub(r"^\W*[\w() ]+: ", "", first)
+    text = " ".join(sentences) or re.sub(r"^\W*[\w() ]+: ", "", first)
+    return text[:1].upper() + text[1:]
 
 
 # Without a name

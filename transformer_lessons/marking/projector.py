@@ -7,6 +7,7 @@ from transformer_lessons.marking.mistakes import answer_to_show, handed_in, line
 from transformer_lessons.marking.naming import clean
 from transformer_lessons.marking.report import (
     broken,
+    heading,
     prose,
     questions,
     safe,
@@ -93,6 +94,7 @@ def part_to_show(lines, wrong):
 
 def to_all(words):
     """What a verdict says to the author of an answer, in words that speak of the answer."""
+    words = words.replace("your own", "one's own")
     words = re.sub(r"\b([Yy])our\b", lambda found: "The" if found[1] == "Y" else "the", words)
     words = re.sub(r"\byours\b", "this one", words)
     words = re.sub(r"\bdo you (?!do|get|have|know|need)", "does the code ", words)
@@ -145,7 +147,7 @@ def solved(known):
             f'<td><span class="bar"><i style="width: {count[item] / of:.0%}"></i></span></td></tr>'
             for item in items[lesson]
         ]
-    header = ['<tr><th scope="col">exercise</th><th scope="col">solved by</th><th></th></tr>']
+    header = ['<tr><th scope="col">exercise</th><th scope="col" colspan="2">solved by</th></tr>']
     if not lines:
         return "<p>Nothing was handed in.</p>"
     return table("How many have solved what", header, lines, "text solved")
@@ -157,5 +159,8 @@ def all_mistakes(known, mistakes):
         f'<td class="n">{one.share()}</td><td>{prose(to_all(one.why))}</td></tr>'
         for one in sorted(mistakes, key=lambda one: int(one.lesson))
     ]
-    header = ['<tr><th scope="col">mistake</th><th scope="col">students</th><th scope="col">what is wrong</th></tr>']
-    return table("All mistakes", header, lines, "text mistakes") if lines else "<p>None.</p>"
+    return (
+        table("All mistakes", heading("mistake", "students", "what is wrong"), lines, "text mistakes")
+        if lines
+        else "<p>None.</p>"
+    )

@@ -68,8 +68,8 @@ def table(caption, header, lines, kind="", sums=()):
 
 
 def heading(*names):
-    """A header of one row; its first cell is empty."""
-    return ["<tr><th></th>" + "".join(f'<th scope="col">{name}</th>' for name in names) + "</tr>"]
+    """A header of one row."""
+    return ["<tr>" + "".join(f'<th scope="col">{name}</th>' for name in names) + "</tr>"]
 
 
 def title_of(lesson: str) -> str:
@@ -216,7 +216,8 @@ class Report:
         )
         lines = [self.line(student, columns) for student in self.students]
         header = [
-            f'<tr><th></th>{groups}<th class="lesson" colspan="4" scope="colgroup">All lessons</th></tr>',
+            f'<tr><th><span class="unseen">students</span></th>{groups}'
+            '<th class="lesson" colspan="4" scope="colgroup">All lessons</th></tr>',
             f"<tr>{sorting('name', 'name', 'name')}{labels}{sorting('solved', 'solved', 'item first')}"
             f"{sorting('points', 'points', 'item')}{sorting('share', '%', 'item')}"
             f"{sorting('waiting', 'texts waiting', 'item')}</tr>",
@@ -320,7 +321,7 @@ class Report:
         everyone = distribution("All lessons", f"{len(some)} of {len(self.students)}", shares, "")
         if not lines:
             return "<p>Nothing has been handed in.</p>"
-        header = heading("handed in", "mean", "median", "from 0 to 100 %", "texts to read")
+        header = heading("lesson", "handed in", "mean", "median", "from 0 to 100 %", "texts to read")
         return table("Points, lesson by lesson", header, lines, "text spread", [everyone])
 
     # Mistakes
@@ -351,7 +352,7 @@ class Report:
             lines = [self.mistake(one) for one in self.mistakes if one.lesson == lesson]
             lines += self.unsolved(lesson)
             if lines:
-                header = heading("made by", "what is wrong, where to look, and who")
+                header = heading("mistake", "made by", "what is wrong, where to look, and who")
                 shown = table("Mistakes", header, lines, "text mistakes")
                 parts.append(f'<div data-lesson="{lesson}"><h3>{title_of(lesson)}</h3>{shown}</div>')
         return "\n".join(parts) or "<p>None.</p>"
@@ -403,8 +404,7 @@ class Report:
             return "<p>Nobody, as far as the notebooks show.</p>"
         note = '<p class="quiet">In all lessons together. Whoever has solved least comes first.</p>'
         ordered = [line for *_, line in sorted(lines, key=lambda one: one[:2])]
-        header = ['<tr><th scope="col">student</th><th scope="col">solved</th><th scope="col">what shows it</th></tr>']
-        return note + table("Stuck", header, ordered, "text stuck")
+        return note + table("Stuck", heading("student", "solved", "what shows it"), ordered, "text stuck")
 
     def signs(self, student):
         """What shows that a student is stuck, beside how little is solved."""
