@@ -99,12 +99,12 @@ def to_be_done(exercise):
     """Where an exercise is written: the page cannot run it."""
     path = lesson_of(exercise)
     places = {"Colab": repository.in_colab(path), "Binder": repository.in_binder(path)}
-    links = [f"[{name}]({address})" for name, address in places.items() if address]
-    there = f"or in {' or '.join(links)}, " if links else ""
+    links = " or ".join(f"[{name}]({address})" for name, address in places.items() if address)
+    opened = f", or open it in {links}" if links else ""
     return (
-        f"No Python runs on this page: write it in {link_to_lesson(exercise)}, in JupyterLab "
-        f'(<a href="../beside/notebooks/{path.name}" download>download the notebook</a>){"," * bool(there)} {there}'
-        f'where `check("{exercise.name}", {exercise.name})` tells you what is wrong. The puzzles run here.'
+        f"No Python runs on this page, so write it in {link_to_lesson(exercise)}: "
+        f'<a href="../beside/notebooks/{path.name}" download>download the notebook</a> for JupyterLab{opened}. '
+        f'There, `check("{exercise.name}", {exercise.name})` says what is wrong. The puzzles run here.'
     )
 
 

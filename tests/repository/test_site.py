@@ -433,11 +433,16 @@ def test_only_the_lessons_of_a_repository_on_github_open_in_colab(monkeypatch):
     assert "[on GitHub](https://github.com/someone/Transformer-Lessons)" in start.front_page([path])
     assert "git clone https://github.com/someone/Transformer-Lessons\n" in start.front_page([path])
     assert repository.home() == "https://someone.github.io/Transformer-Lessons/"
+    written = exercises.to_be_done(EXERCISES["softmax"])
+    assert f"(https://mybinder.org/v2/gh/someone/Transformer-Lessons/main?urlpath=lab/tree/notebooks/{path.name})" in (
+        written
+    )
     monkeypatch.delenv("GITHUB_REPOSITORY")
     monkeypatch.setattr(repository, "git", lambda *command: "git@github.com:another/course.git")
     assert repository.on_github()[0] == "another/course"
     monkeypatch.setattr(repository, "git", lambda *command: "/somewhere/else")
     assert "colab" not in lessons.actions(path)
+    assert "Binder" not in exercises.to_be_done(EXERCISES["softmax"])
     assert "git clone" not in lessons.actions(path)
     assert "GitHub" not in start.front_page([path])
     assert "git clone" not in start.front_page([path])
