@@ -24,6 +24,7 @@ SLOWEST = [
     "test_progress",
     "test_learner",
 ]
+DRAWN = "test_catalogue.py", "test_verdicts.py", "test_true_verdicts.py", "test_verdicts_beyond_pages.py"
 TESTS = Path(__file__).parent
 MEASURED = [TESTS / "implementation", TESTS / "tasks/test_reversal.py"]
 
@@ -67,6 +68,19 @@ def pytest_collection_modifyitems(items):
         return item.path.suffix != ".ipynb", places or [len(SLOWEST)]
 
     items.sort(key=turn)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """The files that use drawn.py go to one worker: what the known mistakes make of a draw is computed only once."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class SharingDraws(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            file = super()._split_scope(nodeid)
+            return "drawn.py" if file.rpartition("/")[2] in DRAWN else file
+
+    return SharingDraws(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 @pytest.fixture
