@@ -5,13 +5,14 @@ from transformer_lessons.exercises.catalogue.attention_scores import (
     SIZES,
     divisor_sentence,
     draw_roles,
+    huge,
     large,
     solved_scaling,
 )
 from transformer_lessons.exercises.checker.setup import Setup
 
 setup = Setup(
-    sizes=[*SIZES, *large(70.0, -70.0)],
+    sizes=[*SIZES, *large(70.0, -70.0), huge(1000.0)],
     draw=draw_roles,
     reference=first_steps.attention,
     gradients=True,

@@ -9,7 +9,14 @@ from transformer_lessons.exercises.checker.setup import normal
 
 
 def draw_roles(
-    generator: torch.Generator, lead: tuple, query: int, key: int, d_head: int, d_v: int, every: float = 0.0
+    generator: torch.Generator,
+    lead: tuple,
+    query: int,
+    key: int,
+    d_head: int,
+    d_v: int,
+    every: float = 0.0,
+    exact: bool = False,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Queries, keys and values of these sizes; every score may be large: a softmax does not notice, a limit does."""
     sizes = (query, d_head), (key, d_head), (key, d_v)
@@ -18,6 +25,9 @@ def draw_roles(
         query[..., 1] = key[..., 0, 0] = 0.0
     if every:
         query[..., 0], key[..., 0] = 1.0, every
+    if exact:
+        query, key = (query * 8).round() / 8, (key * 8).round() / 8
+        query[..., 0, 0] = 0.0
     return query, key, value
 
 
@@ -36,6 +46,11 @@ SIZES = [  # all different at first; then some equal, for mistakes that run only
 def large(*scores: float) -> list:
     """Sizes in which every score, before any scaling, is about as large as one of these."""
     return [{"lead": (2,), "query": 3, "key": 4, "d_head": 5, "d_v": 6, "every": every} for every in scores]
+
+
+def huge(score: float) -> dict:
+    """Sizes in which every score is about as large, but those of query 0. Float32 holds them exactly, halved or not."""
+    return {"lead": (2,), "query": 3, "key": 5, "d_head": 4, "d_v": 6, "every": score, "exact": True}
 
 
 def factor_of(observed: object, expected: tuple) -> float | None:

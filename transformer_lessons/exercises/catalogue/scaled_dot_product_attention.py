@@ -7,6 +7,7 @@ from transformer_lessons.exercises.catalogue.attention_scores import (
     SIZES,
     divisor_sentence,
     draw_roles,
+    huge,
     large,
     solved_scaling,
 )
@@ -19,7 +20,7 @@ def root_of(query):
 
 
 setup = Setup(
-    sizes=[*SIZES, *large(45.0, -45.0, 150.0, -150.0)],
+    sizes=[*SIZES, *large(45.0, -45.0, 150.0, -150.0), huge(2000.0)],
     draw=draw_roles,
     reference=attention.scaled_dot_product_attention,
     gradients=True,
