@@ -484,3 +484,17 @@ def test_the_sample_class_has_all_that_the_manual_shows(tmp_path):
     sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     assert any("def fixed_" in source and "NotImplementedError" not in source for source in sources)
     assert any(re.search(r"""answer\("\d+\.\d+", ['"][^'"]{20}""", source) for source in sources)
+
+
+def test_without_the_lessons_mark_says_what_it_needs(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(commands.reset, "lessons", list)
+    assert commands.mark([str(tmp_path), "--out", str(tmp_path / "marks")]) == 1
+    assert capsys.readouterr().err.endswith("marking needs a clone of the course.\n")
+
+
+@pytest.mark.parametrize("students", ["-3", "0", "many"])
+def test_a_class_to_practise_on_has_at_least_one_student(tmp_path, capsys, students):
+    with pytest.raises(SystemExit):
+        commands.mark(["sample", str(tmp_path / "class"), "--students", students])
+    assert f"{students} must be a whole number, at least 1" in capsys.readouterr().err
+    assert not (tmp_path / "class").exists()

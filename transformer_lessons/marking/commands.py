@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from transformer_lessons.tools import reset
 from transformer_lessons.tools.install import COMMAND
 
 MARK = """Mark a class: a folder or a zip file, as downloaded from your learning system. Students' code runs in separate
@@ -33,7 +34,7 @@ def mark(arguments):
 
 
 def number(text):
-    """A number of processes."""
+    """A number of processes, or of students."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text} must be a whole number, at least 1")
     return int(text)
@@ -56,6 +57,8 @@ def trouble():
     """Prints what is not prevented here; returns 1 if nothing can be marked, otherwise None."""
     if sys.platform == "win32":
         return refuse("Marking needs Linux or macOS. On Windows, use WSL: it keeps students' code from your files.")
+    if not reset.lessons():
+        return refuse(f"There are no lessons in {reset.ROOT / 'notebooks'}: marking needs a clone of the course.")
     from transformer_lessons.marking import confinement
 
     missing = [what for name, what in confinement.PROMISES.items() if name not in confinement.protections()]
@@ -158,7 +161,7 @@ def fill(arguments):
 def sample(arguments):
     parser = parser_for("mark sample", "Make up a class to practise on.")
     parser.add_argument("out", type=Path, metavar="FOLDER")
-    parser.add_argument("--students", type=int, default=30)
+    parser.add_argument("--students", type=number, default=30, metavar="N")
     options = parser.parse_args(arguments)
     if options.out.exists():
         return refuse(f"{options.out} already exists.")
