@@ -20,15 +20,15 @@ def draw_roles(
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Queries, keys and values of these sizes; every score may be large: a softmax does not notice, a limit does."""
     sizes = (query, d_head), (key, d_head), (key, d_v)
-    query, key, value = (normal(generator, *lead, *size) for size in sizes)
+    queries, keys, values = (normal(generator, *lead, *size) for size in sizes)
     if d_head == 2:  # key 0 is at a right angle to every query: its scores are exactly 0
-        query[..., 1] = key[..., 0, 0] = 0.0
+        queries[..., 1] = keys[..., 0, 0] = 0.0
     if every:
-        query[..., 0], key[..., 0] = 1.0, every
+        queries[..., 0], keys[..., 0] = 1.0, every
     if exact:
-        query, key = (query * 8).round() / 8, (key * 8).round() / 8
-        query[..., 0, 0] = 0.0
-    return query, key, value
+        queries, keys = (queries * 8).round() / 8, (keys * 8).round() / 8
+        queries[..., 0, 0] = 0.0
+    return queries, keys, values
 
 
 SIZES = [  # all different at first; then some equal, for mistakes that run only then, or could hide otherwise
