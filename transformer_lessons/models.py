@@ -12,7 +12,15 @@ from transformer_lessons.layers import DecoderLayer, EncoderLayer, FeedForward, 
 from transformer_lessons.masks import causal_mask, padding_mask
 from transformer_lessons.modern import GELUFeedForward, QuickDropout, RMSNorm, RotaryHalves
 from transformer_lessons.positions import LearnedPositions, PositionalEncoding, RotaryPositions
-from transformer_lessons.validation import check_length, check_pad, check_sizes, check_split, check_tokens, check_turns
+from transformer_lessons.validation import (
+    check_length,
+    check_pad,
+    check_positive,
+    check_sizes,
+    check_split,
+    check_tokens,
+    check_turns,
+)
 
 
 class Embedding(nn.Module):
@@ -180,8 +188,10 @@ class Config:
 
     def __post_init__(self):
         check_split(self.d_model, self.num_heads)
-        check_sizes(vocabulary_size=self.vocabulary_size, num_layers=self.num_layers)
+        check_sizes(vocabulary_size=self.vocabulary_size, d_hidden=self.d_hidden)
+        check_sizes(num_layers=self.num_layers, max_length=self.max_length)
         check_turns(self.rotary, self.halves)
+        check_positive(epsilon=self.epsilon, base=self.base)
 
 
 class LanguageModel(nn.Module):

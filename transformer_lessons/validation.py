@@ -14,6 +14,13 @@ def check_sizes(least=1, /, **sizes):
             raise ValueError(f"{name}={size} is too small: it must be at least {least}")
 
 
+def check_positive(**numbers):
+    """Every number is above 0."""
+    for name, number in numbers.items():
+        if not number > 0:  # NaN is not, either
+            raise ValueError(f"{name}={number} must be above 0")
+
+
 def check_split(d_model, num_heads):
     """The features split evenly into heads."""
     check_sizes(d_model=d_model, num_heads=num_heads)

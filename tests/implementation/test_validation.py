@@ -1,5 +1,6 @@
 """What cannot be meant is refused, in words, with the numbers and the rule."""
 
+import math
 import re
 
 import pytest
@@ -142,6 +143,20 @@ def test_sines_and_cosines_for_an_odd_number_of_features_are_refused(name, build
 def test_halves_without_rotary_positions_are_refused():
     with pytest.raises(ValueError, match=r"^halves=True needs rotary=True: learned positions are not turned$"):
         Config(WORDS, 12, 3, D_HIDDEN, 1, 5, halves=True)
+
+
+@pytest.mark.parametrize("wrong", [0, -1, math.nan])
+@pytest.mark.parametrize("name", ["epsilon", "base"])
+def test_a_number_that_must_be_above_0_is_refused_where_it_is_not(name, wrong):
+    with pytest.raises(ValueError, match=f"^{name}={wrong} must be above 0$"):
+        Config(WORDS, 12, 3, D_HIDDEN, 1, 5, **{name: wrong})
+
+
+@pytest.mark.parametrize("name", ["vocabulary_size", "d_model", "num_heads", "d_hidden", "num_layers", "max_length"])
+def test_a_configuration_refuses_a_size_of_0(name):
+    sizes = dict(vocabulary_size=WORDS, d_model=12, num_heads=3, d_hidden=D_HIDDEN, num_layers=1, max_length=5)
+    with pytest.raises(ValueError, match=f"^{name}=0 is too small: it must be at least 1$"):
+        Config(**sizes | {name: 0})
 
 
 def test_learned_positions_need_no_pairs():
