@@ -30,8 +30,8 @@ html_theme = "furo"
 html_favicon = html_logo = "static/favicon.svg"
 templates_path = ["templates"]
 html_static_path = ["static", "../transformer_lessons/exercises/questions/answers.js"]
-html_css_files = ["site.css"]
-html_js_files = ["answers.js", "site.js", "remember.js"]
+html_css_files = ["site.css", "pages.css"]
+html_js_files = ["answers.js", "site.js", "place.js", "remember.js"]
 html_math_renderer = "mathml"
 html_copy_source = False
 html_use_index = False
@@ -171,7 +171,16 @@ def shorten_the_start_pages_styles(app, error):
     page.write_text(text, encoding="utf-8")
 
 
-UNUSED = ("answers.js", "mystnb", "furo-extensions", "doctools", "sphinx_highlight", "documentation_options")
+UNUSED = (
+    "answers.js",
+    "place.js",
+    "pages.css",
+    "mystnb",
+    "furo-extensions",
+    "doctools",
+    "sphinx_highlight",
+    "documentation_options",
+)
 
 
 def lighten_the_start_page(app, page, template, context, doctree):
@@ -185,11 +194,11 @@ def lighten_the_start_page(app, page, template, context, doctree):
 def squeeze(app, error):
     """Own styles and scripts, and those that colour code, travel without remarks and indentation."""
     static = Path(app.outdir, "_static")
-    for name in ("pygments.css", "site.css"):
+    for name in ("pygments.css", "site.css", "pages.css"):
         text = re.sub(r"/\*.*?\*/", "", (static / name).read_text(encoding="utf-8"), flags=re.DOTALL)
         text = re.sub(r"\s*([{};])\s*", r"\1", text)
         (static / name).write_text(re.sub(r"([\w-]+): |, ", lambda mark: mark[0].strip(), text), encoding="utf-8")
-    for name in ("site.js", "remember.js", "start.js", "wrong_lines.js"):
+    for name in ("site.js", "place.js", "remember.js", "start.js", "wrong_lines.js"):
         text = (static / name).read_text(encoding="utf-8")
         (static / name).write_text(re.sub(r"^\s+|^\s*//.*\n|  // .*$", "", text, flags=re.MULTILINE), encoding="utf-8")
 

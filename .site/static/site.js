@@ -334,43 +334,6 @@ globalThis.curled = text => text.replace(/(?<=\p{L})'(?=\p{L})|(?<=s)'(?=\s)/gu,
     texts.forEach(text => text.replaceWith(...text.data.split(/(?<=_)(?=\w)|(?<=[a-z])(?=[A-Z])/).flatMap((part, at) => at ? [document.createElement('wbr'), part] : [part])));
   });
 
-  // A long page says where one is: its sections as a line, the one that is read by name, the way to the one before and the next.
-  const heads = [...document.querySelectorAll('article > section > section > h2')];
-  if (heads.length > 3 && document.querySelector('.toc-tree')) {
-    const make = (kind, properties, parent) => parent.appendChild(Object.assign(document.createElement(kind), properties));
-    const place = make('nav', {className: 'place', ariaLabel: 'Sections of this page'}, document.querySelector('article'));
-    const line = make('div', {className: 'line', ariaHidden: 'true'}, place), parts = heads.map(() => make('i', {}, line));
-    const before = make('a', {className: 'before', textContent: '←', ariaLabel: 'Section before'}, place);
-    const now = make('a', {className: 'now'}, place), number = make('b', {}, now), name = make('span', {}, now);
-    const next = make('a', {className: 'next', textContent: '→'}, place);
-    const names = heads.map(head => title(head)), address = at => `#${heads[at].parentElement.id}`;
-    const follow = () => {
-      if (root.classList.contains('presenting')) return;
-      const tops = heads.map(head => box(head).top), end = box(place.parentElement).bottom;
-      const mark = Math.max(innerHeight / 3, innerHeight - (root.scrollHeight - innerHeight - scrollY));  // at the end all is read
-      const at = tops.findLastIndex(top => top <= mark);
-      parts.forEach((part, at) => {
-        const high = (tops[at + 1] ?? end) - tops[at];
-        part.style.flexGrow = Math.max(high, 1);
-        part.style.setProperty('--read', Math.min(Math.max((mark - tops[at]) / high, 0), 1));
-      });
-      number.textContent = at < 0 ? `${heads.length} sections` : `${at + 1} of ${heads.length}`;
-      name.textContent = at < 0 ? '' : names[at];
-      now.href = at < 0 ? '#' : address(at);
-      before.hidden = at < 0;
-      before.href = at > 0 ? address(at - 1) : '#';
-      const last = at === heads.length - 1;
-      next.hidden = last && !pages[1];
-      next.href = last ? pages[1]?.href ?? '#' : address(at + 1);
-      next.ariaLabel = last ? 'Next page' : 'Next section';
-    };
-    let asked = 0;
-    const soon = () => { asked ||= requestAnimationFrame(() => { asked = 0; follow(); }); };
-    for (const kind of ['scroll', 'resize', 'load']) addEventListener(kind, soon, {passive: true});
-    addEventListener('toggle', soon, true);
-    follow();
-  }
-
   // Pictures are fetched once the text is there, and before a page is presented, which measures them.
   const fetchPictures = () => document.querySelectorAll('img[loading]').forEach(picture => { picture.loading = 'eager'; });
   if (location.hash.startsWith('#presenting')) fetchPictures();
