@@ -255,7 +255,8 @@ def merge_the_pairs(page):
             pairs = train_bpe(Counter(map(tuple, parts)), merges)
             ranks = {pair: rank for rank, pair in enumerate(pairs)}
             tokens = [token for word in parts for token in apply_merges(word, ranks)]
-            page.expect(f"{sum(map(len, parts))} bytes are {len(tokens)} tokens after {len(pairs)} merges.")
+            number = f"{len(pairs)} {'merge' if len(pairs) == 1 else 'merges'}"
+            page.expect(f"{sum(map(len, parts))} bytes are {len(tokens)} tokens after {number}.")
             shown = [piece.text for piece in page.root.find_elements(By.CSS_SELECTOR, ".piece")]
             for piece, token in zip(shown, tokens, strict=True):
                 with contextlib.suppress(UnicodeDecodeError):  # part of a character is shown as a number
