@@ -3,7 +3,9 @@
 import gc
 import sys
 import time
+from functools import cache
 
+import numpy as np
 import pytest
 import torch
 
@@ -142,3 +144,74 @@ def test_an_answer_that_calls_itself_without_end_ends_whatever_limit_it_sets(kep
     assert time.process_time() - begun < 10
     assert peak_memory() - peak < 2e9  # bytes; it once took 15.8 GB
     assert sys.getrecursionlimit() == before
+
+
+def sizes_of(value):
+    """What a value has in common with others of its sizes: shapes and lengths, and numbers as they are."""
+    if isinstance(value, (torch.Tensor, np.ndarray)):
+        return tuple(value.shape)
+    if isinstance(value, (list, tuple)):
+        return tuple(map(sizes_of, value))
+    if isinstance(value, dict):
+        return tuple(map(sizes_of, value.items()))
+    return len(value) if isinstance(value, (str, bytes)) else value if isinstance(value, int) else type(value)
+
+
+TAKES_NUMBERS_ONLY = "bits_per_character", "causal_mask", "shift_matrix", "sinusoidal_encoding", "sliding_window_mask"
+FUNCTIONS = [name for name in EXERCISES if not name[0].isupper()]
+
+
+def keeping(solution, key):
+    """The solution, which keeps its first result for each key."""
+    results = {}
+
+    def answer(*inputs):
+        known = key(inputs)
+        if known not in results:
+            results[known] = solution(*inputs)
+        return results[known]
+
+    return answer
+
+
+@pytest.mark.parametrize("name", [name for name in FUNCTIONS if name not in TAKES_NUMBERS_ONLY])
+def test_a_function_that_keeps_its_first_result_by_the_sizes_of_its_inputs_fails(name):
+    assert check(name, keeping(solution_of(name), sizes_of)).status == "failed"
+
+
+def identities(inputs):
+    return tuple(id(value) for value in inputs if isinstance(value, (torch.Tensor, np.ndarray)))
+
+
+@pytest.mark.parametrize("name", ["padding_mask", "layer_norm", "softmax", "sample_next"])
+def test_a_function_that_keeps_its_first_result_for_the_same_tensors_fails(name):
+    kept = []  # so that no other tensor gets the same identity
+    solution = solution_of(name)
+    answer = keeping(lambda *inputs: kept.append(inputs) or solution(*inputs), identities)
+    assert check(name, answer).mistake == "something kept from the first call"
+
+
+def test_a_function_that_keeps_a_part_of_its_first_result_is_not_called_another_mistake():
+    variances = {}
+
+    def layer_norm(x, gain, bias, eps=1e-5):
+        variance = variances.setdefault(x.shape, x.var(-1, correction=0, keepdim=True))
+        return gain * (x - x.mean(-1, keepdim=True)) / torch.sqrt(variance + eps) + bias
+
+    report = check("layer_norm", layer_norm)
+    assert report.mistake == "wrong with other inputs"
+    assert "global variable" in report.message
+
+
+def test_a_function_may_keep_what_its_arguments_determine():
+    @cache
+    def table(length):
+        return torch.ones(length, length).tril() == 1
+
+    assert check("causal_mask", lambda length: table(length).clone()).status == "passed"
+    assert check("causal_mask", table).status == "passed"
+
+
+def test_a_function_may_ask_for_gradients_of_its_inputs():
+    solution = solution_of("layer_norm")
+    assert check("layer_norm", lambda x, *more: solution(x.requires_grad_(), *more)).status == "passed"

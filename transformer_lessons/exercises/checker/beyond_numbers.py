@@ -1,6 +1,7 @@
 """What the contract asks of an answer with right numbers: called again or trained, it must still be right."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import compress
 from typing import Any
 
@@ -9,11 +10,18 @@ import torch
 from torch import nn
 
 from transformer_lessons.exercises.checker.comparison import comparable
-from transformer_lessons.exercises.checker.draws import Draws, inputs_for, make, observe, same
+from transformer_lessons.exercises.checker.draws import (
+    Draws,
+    inputs_for,
+    make,
+    observe,
+    once_for_draws,
+    same,
+)
 from transformer_lessons.exercises.checker.exercise import Case, Exercise
 from transformer_lessons.exercises.checker.finding import Finding, named
 from transformer_lessons.exercises.checker.sandbox import Outcome
-from transformer_lessons.exercises.checker.values import freeze
+from transformer_lessons.exercises.checker.values import freeze, is_array
 from transformer_lessons.exercises.checker.weights import of_the_contract, parameters
 
 
@@ -25,20 +33,24 @@ def fault_beyond_numbers(draws: Draws, answer: Callable, run: Callable) -> Findi
 def faults(draws: Draws, answer: Callable, run: Callable) -> Iterator[Finding | None]:
     """What each inspection finds, one after another; what comes after a fault is no longer looked at."""
     exercise = draws.exercise
-    number = len(draws.cases) // 2
-    again = called_again(draws, answer, number, run)
+    middle = len(draws.cases) // 2
+    again = called_again(draws, answer, middle, run)
     yield fault_of_another_call(again)
-    if not same(exercise, again.value, draws.expected[number]):
+    if not same(exercise, again.value, draws.expected[middle]):
         yield different_every_time(exercise)
     if exercise.is_module:
-        yield found_by(repeated, draws, answer, draws.cases[number], run=run)
-        yield found_by(trained, draws, answer, draws.cases[number], run=run)
-        for case, later in zip(draws.cases, exercise.cases(draws.seed + 1), strict=True):
-            yield found_by(kept, draws, answer, case, later, run=run)
-    elif exercise.gradients:
+        yield found_by(repeated, draws, answer, draws.cases[middle], run=run)
+        yield found_by(trained, draws, answer, draws.cases[middle], run=run)
+    yield wrong_with_others(draws, answer, run)
+    if exercise.gradients and not exercise.is_module:
         for case in draws.cases:
             yield differentiated(draws, answer, case, run)
-    for check in exercise.checks:
+    yield from found_by_checks(draws, answer, run)
+
+
+def found_by_checks(draws: Draws, answer: Any, run: Callable) -> Iterator[Finding | None]:
+    """What each of the exercise's own checks finds on each case."""
+    for check in draws.exercise.checks:
         for case in draws.cases:
             yield found_by(checked, draws, answer, case, check, run=run)
 
@@ -89,15 +101,15 @@ def kept_besides_weights(draws: Draws, answer: Any, run: Callable) -> Finding | 
     )
 
 
-def repeats(draws: Draws, answer: Callable, number: int, value: object, run: Callable) -> bool:
+def repeats(draws: Draws, answer: Callable, case_number: int, value: object, run: Callable) -> bool:
     """Does another call, with a different random seed, give the same value?"""
-    again = called_again(draws, answer, number, run)
+    again = called_again(draws, answer, case_number, run)
     return not again.ok or same(draws.exercise, again.value, value)
 
 
-def called_again(draws: Draws, answer: Callable, number: int, run: Callable) -> Outcome:
+def called_again(draws: Draws, answer: Callable, case_number: int, run: Callable) -> Outcome:
     """The outcome of another call with the same inputs, and with a different random seed."""
-    exercise, case = draws.exercise, draws.cases[number]
+    exercise, case = draws.exercise, draws.cases[case_number]
     return observe(exercise, answer, case, draws.dtype, lambda call: run(lambda: reseeded(call)))
 
 
@@ -121,20 +133,79 @@ def repeated(draws: Draws, answer: Any, case: Case) -> Finding | None:
     )
 
 
-def kept(draws: Draws, answer: Any, case: Case, later: Case) -> Finding | None:
-    """Is a module right on a second call, with the inputs of a later case of the same sizes?"""
-    ours, theirs = (
-        make(draws.exercise, maker, case, draws.dtype, inputs_for(draws, case))
-        for maker in (answer, draws.exercise.reference)
+KEPT = "something kept from the first call"
+
+
+def wrong_with_others(draws: Draws, answer: Any, run: Callable) -> Finding | None:
+    """What is wrong with other inputs of the same sizes; a mistake on the page that a check is sure of goes before."""
+    findings = (called_with_others(draws, answer, case_number, run) for case_number in range(len(draws.cases)))
+    found = next(filter(None, findings), None)
+    if found is None or found.mistake == KEPT:
+        return found
+    known = (finding for finding in found_by_checks(draws, answer, run) if finding)
+    return next((finding for finding in known if finding.mistake in draws.exercise.mistakes), found)
+
+
+def called_with_others(draws: Draws, answer: Any, case_number: int, run: Callable) -> Finding | None:
+    """Is an answer right when it is called again, with other inputs of the same sizes?
+
+    What it keeps by the sizes of its inputs is then wrong. So is what it keeps by the tensors that hold them, once
+    these very tensors hold the other inputs.
+    """
+    exercise, case = draws.exercise, draws.cases[case_number]
+    other, expected = with_other_inputs(draws)[case_number]
+    inputs = inputs_for(draws, case)
+
+    def made_and_called():
+        target = make(exercise, answer, case, draws.dtype, inputs)
+        return target, result_of(exercise, target, inputs)
+
+    first = run(made_and_called)
+    if not first.ok:
+        return fault_of_another_call(first)
+    target, before = first.value
+    for others in (lambda: inputs_for(draws, other), lambda: list(map(refill, inputs, inputs_for(draws, other)))):
+        again = run(lambda others=others: result_of(exercise, target, others()))
+        if not again.ok:
+            return fault_of_another_call(again)
+        if not same(exercise, again.value, expected):
+            anew = observe(exercise, answer, other, draws.dtype, run)
+            is_kept = same(exercise, again.value, before) or (anew.ok and same(exercise, anew.value, expected))
+            return wrong_again(exercise, KEPT if is_kept else "wrong with other inputs")
+    return None
+
+
+def wrong_again(exercise: Exercise, mistake: str) -> Finding:
+    """What is said where an answer is right at first, and then wrong with other inputs."""
+    look = (
+        "what does `forward` keep, in `self` or elsewhere?"
+        if exercise.is_module
+        else "what is kept from one call to the next, such as in a global variable or a default argument?"
     )
-    ours(*inputs_for(draws, case))
-    if same(draws.exercise, freeze(ours(*inputs_for(draws, later))), freeze(theirs(*inputs_for(draws, later)))):
-        return None
-    return named(
-        "something kept from the first call",
-        "The first call gives the right numbers, but a second one, with different inputs of the same sizes, does not.",
-        look="what does `forward` keep, in `self` or elsewhere?",
-    )
+    why = "The first call gives the right numbers, but a second one, with different inputs of the same sizes, does not."
+    return named(mistake, why, look=look)
+
+
+@once_for_draws
+def with_other_inputs(draws: Draws) -> list[tuple[Case, Any]]:
+    """Each case with other inputs of the same sizes, for a module that has the same weights, and what is expected."""
+    exercise, later = draws.exercise, draws.exercise.cases(draws.seed + 1)
+    others = [replace(case, inputs=another.inputs) for case, another in zip(draws.cases, later, strict=True)]
+    return [(other, observe(exercise, exercise.reference, other, draws.dtype).value) for other in others]
+
+
+def result_of(exercise: Exercise, target: Callable, inputs: list) -> object:
+    """What is compared of one call."""
+    return freeze(exercise.observe(target, *inputs) if exercise.observe else target(*inputs))
+
+
+def refill(old: Any, new: Any) -> Any:
+    """The old tensor or array with the numbers of the new one; where it cannot hold them, the new one."""
+    if not is_array(old) or type(old) is not type(new) or (old.shape, old.dtype) != (new.shape, new.dtype):
+        return new
+    with torch.no_grad():
+        old[...] = new
+    return old
 
 
 def checked(draws: Draws, answer: Any, case: Case, check: Callable) -> Finding | None:
@@ -199,7 +270,7 @@ def fault_of_gradients(draws: Draws, case: Case, leaves: dict, results: Any) -> 
     Of several results, all but the first may be detached; those that are do not count.
     """
     several = isinstance(results, (tuple, list))
-    judged = [not number or result.requires_grad for number, result in enumerate(results)] if several else None
+    judged = [not place or result.requires_grad for place, result in enumerate(results)] if several else None
     ours = backwards(leaves, results, judged)
     right_leaves, expected = forwards(draws, draws.exercise.reference, case)
     theirs = backwards(right_leaves, expected, judged)
