@@ -135,3 +135,16 @@ def test_names_of_a_comprehension_are_not_steps():
     source = "def even(numbers):\n    kept = [number for number in numbers if number % 2 == 0]\n    return kept\n"
     assert right(source).names == {"kept", "return"}
     assert recorded(right(source), [1, 2]) == [("kept", [2]), ("return", [2])]
+
+
+COMPREHENSIONS = [
+    ("total = [total for total in [x]][0]", 3.5),  # in place of `total = x + offset`
+    ("total = [total for total in [total]][0]", 4),  # it reads what it sets, so it comes after
+    ("total = [x for x in [x] if x][0]", 3.5),
+    ("total = {x: total for x, total in [(1, x)]}[1]", 3.5),
+]
+
+
+@pytest.mark.parametrize(("line", "result"), COMPREHENSIONS)
+def test_a_name_may_be_that_of_a_comprehension_too(line, result):
+    assert WrongAnswer(right(FUNCTION), line).answer(7) == result

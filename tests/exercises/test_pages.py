@@ -82,6 +82,11 @@ def test_the_page_of_the_readme_is_read_as_it_stands(page, setup):
         ("*Look:* what", "What", r":40: “the square” needs one line that begins with \*Look:\*"),
         ("doubled = x**2", "doubled = x**", r":46: this line does not parse"),
         (
+            "doubled = x**2",
+            "doubbled = x**2",
+            r":40: “the square” sets `doubbled`, which nothing in double_plus_one reads",
+        ),
+        (
             "    doubled = x + x\n",
             "    try:\n        doubled = x + x\n    finally:\n        pass\n",
             r":21: no line inside",
@@ -98,6 +103,12 @@ def test_a_wrong_page_is_refused_with_file_and_line(page, setup, old, new, sente
     assert old in PAGE
     with pytest.raises(PageError, match=sentence):
         _ = Exercise(read_page(page(PAGE.replace(old, new, 1))), setup).mistakes
+
+
+@pytest.mark.parametrize("lines", ["squared = x * x\ndoubled = squared", "(rows,) = x.shape", "x[0]", "assert x > 0"])
+def test_a_variant_may_set_new_names_that_it_reads_or_that_a_shape_is_taken_apart_into(page, setup, lines):
+    text = PAGE.replace("doubled = x**2", lines)
+    assert "the square" in Exercise(read_page(page(text)), setup).mistakes
 
 
 @pytest.mark.parametrize("section", ["What is asked", "The right answer"])

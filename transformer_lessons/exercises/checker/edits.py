@@ -41,7 +41,10 @@ class Line:
         if isinstance(statement, DEFINITIONS):
             self.sets.add(statement.name)
             return
+        inner = names_within_comprehensions(statement)
         for node in ast.walk(statement):
+            if node in inner:
+                continue
             if isinstance(node, (ast.Name, ast.Attribute)) and name_of(node):
                 (self.reads if isinstance(node.ctx, ast.Load) else self.sets).add(name_of(node))
             elif isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.ctx, ast.Store):
@@ -50,8 +53,6 @@ class Line:
             if isinstance(node, ast.AugAssign):
                 self.reads.add(owner_of(node.target))
         self.sets.discard(None)
-        inner = names_of_comprehensions(statement)
-        self.sets, self.reads = self.sets - inner, self.reads - inner
 
     @property
     def updates(self) -> set:
@@ -59,10 +60,16 @@ class Line:
         return self.sets & self.reads
 
 
-def names_of_comprehensions(statement: ast.stmt) -> set:
-    """The names that only a comprehension uses: it sets nothing outside itself."""
-    targets = [node.target for node in ast.walk(statement) if isinstance(node, ast.comprehension)]
-    return {node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
+def names_within_comprehensions(statement: ast.stmt) -> set[ast.AST]:
+    """Where comprehensions set and read names of their own. What the first `for` goes through is read outside."""
+    inner: set[ast.AST] = set()
+    for node in ast.walk(statement):
+        if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+            targets = [part for loop in node.generators for part in ast.walk(loop.target)]
+            own = {part.id for part in targets if isinstance(part, ast.Name)}
+            names = (part for part in ast.walk(node) if isinstance(part, ast.Name) and part.id in own)
+            inner |= set(names) - set(ast.walk(node.generators[0].iter))
+    return inner
 
 
 def lines_within(block: list) -> Iterator[Line]:
@@ -104,6 +111,7 @@ class RightAnswer:
             if function is self.called or RETURN not in line.sets
         ]
         self.names = {name for line in self.lines for name in line.sets}
+        self.known = self.names | self.arguments | self.init_arguments | set(self.functions)
 
     @cached_property
     def answer(self) -> Callable:
@@ -131,9 +139,13 @@ class WrongAnswer:
         return [Line(statement) for statement in ast.parse(self.text).body]
 
     @property
+    def statements(self) -> list[ast.stmt]:
+        return [line.statement for line in self.lines]
+
+    @property
     def is_whole(self) -> bool:
         """Do the lines define the answer themselves, rather than change the right one?"""
-        return getattr(self.lines[-1].statement, "name", None) == self.right.name
+        return getattr(self.statements[-1], "name", None) == self.right.name
 
     @cached_property
     def names(self) -> frozenset:
@@ -141,14 +153,22 @@ class WrongAnswer:
         if self.is_whole:
             return frozenset()
         sets = {name for line in self.lines for name in line.sets}
-        known = self.right.names | self.right.arguments | self.right.init_arguments | set(self.right.functions)
         layers = {name for name in sets if "." in name}
-        return frozenset((sets & known) | layers or sets)
+        return frozenset((sets & self.right.known) | layers or sets)
+
+    @property
+    def unread(self) -> list[str]:
+        """The names that lines set, though neither they nor the right answer know or read them, as with a typo."""
+        nodes = [node for tree in (self.right.tree, *self.statements) for node in ast.walk(tree)]
+        read = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+        targets = [target for line in self.statements if isinstance(line, ast.Assign) for target in line.targets]
+        names = [target.id for target in targets if isinstance(target, ast.Name)]  # `rows, columns = ...` may raise
+        return [name for name in names if name not in read | self.right.known]
 
     @cached_property
     def tree(self) -> ast.Module:
         if self.is_whole:
-            return ast.Module([*self.right.imports, *(line.statement for line in self.lines)], [])
+            return ast.Module([*self.right.imports, *self.statements], [])
         return Edit(self.right, self.lines).tree()
 
     @cached_property

@@ -82,6 +82,8 @@ class Exercise(Setup):
 
     def mistake(self, entry: Entry) -> Mistake:
         variants = [WrongAnswer(self.right, lines) for lines in entry.variants]
+        for name in (name for variant in variants for name in variant.unread):
+            raise PageError(f"{entry.place}: “{entry.name}” sets `{name}`, which nothing in {self.name} reads.")
         return Mistake(entry.name, entry.why, entry.look, self.number_of_hint(entry), variants)
 
     def number_of_hint(self, entry: Entry) -> int | None:
