@@ -62,4 +62,4 @@ def test_a_cache_that_forgets_the_ranks_is_named(key):
             kept[key(parts, ranks)] = byte_pairs.apply_merges(parts, ranks)
         return list(kept[key(parts, ranks)])
 
-    assert {check("apply_merges", answer).mistake for _ in range(2)} == {"a cache for one set of ranks"}
+    assert {check("apply_merges", answer).mistake for _ in range(2)} == {"not right when the ranks change"}

@@ -398,3 +398,66 @@ def test_two_mistakes_in_any_variants_are_found_by_the_step_that_shows():
     exercise = EXERCISES["MultiHeadAttention"]
     names = {"a ReLU on the projections", "scaled by √d_model"}
     assert set(check(exercise.name, ReluAndTheWholeWidth).mistake.split(" and ")) == names
+
+
+# Checks: what fails one for another reason than a mistake on the page does not get that mistake's name
+
+
+def right(name):
+    return EXERCISES[name].right.answer
+
+
+def with_a_limit(x, gain, bias, eps=1e-5):
+    return right("layer_norm")(x.clamp(-5000, 5000), gain, bias, eps)
+
+
+def without_a_first_token(query, keys, values, new_key, new_value):
+    output, *cache = right("attend_with_cache")(query, keys, values, new_key, new_value)
+    return (0 * output if query.shape[2] == 1 and not keys.shape[2] else output, *cache)
+
+
+def twice_a_single_score(blocks):
+    return right("online_softmax")(blocks) * (2 if sum(block.numel() for block in blocks) == 1 else 1)
+
+
+def drawn_for_ones(query, key, value, block):
+    """Two thirds of an own value, but only where every value is 1."""
+    return right("tiled_attention")(query, key, value, block) * (2 / 3 if bool((value == 1).all()) else 1)
+
+
+class OtherInTraining(first_steps.AttentionHead):
+    def forward(self, x):
+        output, weights = super().forward(x)
+        return output + self.training, weights
+
+
+def with_ids_below_0(model, tokens):
+    return right("future_leak")(model, torch.where(tokens == 0, -1, tokens) if tokens.max() == 1 else tokens)
+
+
+def too_large(length):
+    return right("causal_mask")(length if length < 1000 else length + 1)
+
+
+def with_an_index_error(model, tokens):
+    return right("future_leak")(model, tokens) if tokens.max() > 1 else [0.0][tokens.shape[1]]
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "mistake"),
+    [
+        ("layer_norm", with_a_limit, "not right for a large mean"),
+        ("attend_with_cache", without_a_first_token, "not right for a single score"),
+        ("online_softmax", twice_a_single_score, "not right for a single score"),
+        ("tiled_attention", drawn_for_ones, "not right for a single score"),
+        ("AttentionHead", OtherInTraining, "another result in training mode"),
+        ("future_leak", with_ids_below_0, "an unknown id"),
+        ("future_leak", with_an_index_error, "raises an error"),
+        ("causal_mask", too_large, "a mask of another size"),
+    ],
+)
+def test_what_fails_a_check_for_another_reason_does_not_get_a_mistakes_name(name, answer, mistake):
+    report = check(name, answer)
+    assert (report.status, report.mistake) == ("failed", mistake)
+    if answer is with_ids_below_0:
+        assert "replaced by -1" in words_of(report)

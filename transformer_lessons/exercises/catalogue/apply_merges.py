@@ -26,11 +26,11 @@ def depends_on_the_ranks(call, parts, ranks):
     """The same word again with fewer ranks, with none, and with its own, always in one and the same dictionary."""
     given = dict(ranks)
     call(list(parts), given)  # what it keeps, it keeps now
-    for known in ({pair: rank for pair, rank in ranks.items() if rank < len(ranks) // 2}, {}, ranks):
+    for other_ranks in ({pair: rank for pair, rank in ranks.items() if rank < len(ranks) // 2}, {}, ranks):
         given.clear()
-        given.update(known)
-        if not equal(call(list(parts), given), byte_pairs.apply_merges(parts, known)):
-            return "a cache for one set of ranks"
+        given.update(other_ranks)
+        if not equal(call(list(parts), given), byte_pairs.apply_merges(parts, other_ranks)):
+            return "not right when the ranks change"
     return None
 
 
@@ -41,7 +41,7 @@ def has_no_limit(call, parts, ranks):
     many = {(b"%d" % rank, b"."): rank for rank in range(OTHERS)}
     later = many | {pair: rank + OTHERS for pair, rank in ranks.items()}
     right = equal(call(list(parts), later), byte_pairs.apply_merges(parts, later))
-    return None if right else "a limit for the ranks"
+    return None if right else "not right for large ranks"
 
 
 def stopped_on_the_way(observed, expected, parts, ranks):

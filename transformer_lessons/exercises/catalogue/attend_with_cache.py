@@ -51,7 +51,7 @@ def sums_to_one(call, query, keys, values, new_key, new_value):
     """Does a first token, which sees only itself, get exactly its own value?"""
     if keys.shape[2]:
         return None
-    only = [one[:, :, :1] for one in (query, new_key, torch.ones_like(new_value))]
+    only = [tokens[:, :, :1] for tokens in (query, new_key, torch.ones_like(new_value))]
     return slightly_off(call(only[0], keys, values, *only[1:])[0])
 
 
@@ -68,7 +68,7 @@ def keeps_a_long_cache(call, query, keys, values, new_key, new_value):
         result.shape == wanted.shape and torch.allclose(result, wanted, atol=1e-4)
         for result, wanted in zip(results, right, strict=True)
     )
-    return None if same else "a long cache cut short"
+    return None if same else "not right with a long cache"
 
 
 setup = Setup(

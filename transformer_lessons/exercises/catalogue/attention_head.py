@@ -4,13 +4,24 @@ import torch.nn.functional as F
 
 from transformer_lessons import first_steps
 from transformer_lessons.exercises.catalogue.attention_scores import factor_of
+from transformer_lessons.exercises.catalogue.grouped_query_attention import is_dropped
 from transformer_lessons.exercises.checker.comparison import alike
 from transformer_lessons.exercises.checker.setup import Setup, normal
 
 
 def in_training(call, x):
-    """Does training mode change anything?"""
-    return None if alike(list(call(x)), list(call.train()(x)), 1e-4) else "dropout"
+    """Does training mode change anything, and is it what dropout does?"""
+    wanted, found = list(call(x)), list(call.train()(x))
+    if alike(wanted, found, 1e-4):
+        return None
+    return "dropout" if any(map(is_dropped, found, wanted)) else ANOTHER_RESULT
+
+
+ANOTHER_RESULT = (
+    "another result in training mode",
+    "In training mode the result is not the one of eval mode, and in this exercise it should be.",
+    "what does `forward` do only in training mode?",
+)
 
 
 setup = Setup(

@@ -19,7 +19,11 @@ def holds_any_length(call, length):
 
     if length < 200 or seconds(length) > 0.002 + 3 * seconds(9):
         return None
-    return None if len(call(1025)) == 1025 else "a table of fixed size"
+    size = len(call(1025))
+    if size < 1025:
+        return "a table of fixed size"
+    found = f"For a length of 1,025, the mask has {size:,} rows."
+    return None if size == 1025 else ("a mask of another size", found, "how does the size depend on `length`?")
 
 
 def solved(observed, expected, length):

@@ -40,8 +40,8 @@ class OpenBook(nn.Module):
 
 def codes_of_tokens(generator, low=3, high=14):
     """Codes of 16 tokens, each number 0.7 or -0.3, in random order; and the token whose code is 0.7 everywhere."""
-    one = torch.tensor([[1.0, 1.0], [1.0, -1.0]], dtype=torch.float64)
-    codes = (torch.kron(torch.kron(one, one), torch.kron(one, one)) + 1) / 2 - 0.3  # (token, code)
+    signs = torch.tensor([[1.0, 1.0], [1.0, -1.0]], dtype=torch.float64)
+    codes = (torch.kron(torch.kron(signs, signs), torch.kron(signs, signs)) + 1) / 2 - 0.3  # (token, code)
     ones = int(integers(generator, high, low=low))
     order = 1 + torch.randperm(15, generator=generator)
     order = torch.cat([order[:ones], torch.tensor([0]), order[ones:]])
@@ -82,8 +82,8 @@ def draw_model(generator, batch, length, leaks, alone=False, bright=None, row=No
     tokens = tokens if row is None else draw_row(generator, row, length)
     if bright is not None:
         tokens[:, bright] = ones
-    known = codes[: tokens.max() + 1]  # a larger id is refused, as any embedding refuses it
-    return OpenBook(known, reads, int(tokens[-1, 0]) if alone else None).eval(), tokens
+    codes = codes[: tokens.max() + 1]  # a larger id is refused, as any embedding refuses it
+    return OpenBook(codes, reads, int(tokens[-1, 0]) if alone else None).eval(), tokens
 
 
 def neighbours(length):
@@ -114,7 +114,11 @@ def missed_among_two_tokens(call, text, place):
     try:
         leak = float(call(model, text.clone()))
     except IndexError:
-        return "an unknown id", "In a text of only 0s and 1s, a token is replaced by a larger one.", NOT_THE_SAME
+        given = (token for asked in model.asked for token in asked.flatten().tolist())
+        unknown = next((token for token in given if token not in (0, 1)), None)
+        if unknown is None:
+            raise
+        return "an unknown id", f"In a text of only 0s and 1s, a token is replaced by {unknown}.", NOT_THE_SAME
     if abs(leak - 1) < 1e-4:
         return None
     tried = {row[place] for asked in model.asked if asked.shape[1:] == text.shape[1:] for row in asked.tolist()}

@@ -32,7 +32,7 @@ def is_a_new_list(call, parts, pair):
 def keeps_every_byte(call, parts, pair):
     """All the bytes as parts, with nothing to merge: are they all kept? Checked once, where parts is empty."""
     every = [bytes([byte]) for byte in (*range(256), 0)]
-    return None if parts or equal(call(list(every), (b"<", b"<")), every) else "a byte for a mark"
+    return None if parts or equal(call(list(every), (b"<", b"<")), every) else "not right for every byte"
 
 
 def what_the_parts_show(observed, expected, parts, pair=None):

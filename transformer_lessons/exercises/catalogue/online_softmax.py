@@ -34,12 +34,13 @@ class Watch(Watching):
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         result = function(*args, **(kwargs or {}))
-        for one in args:
-            if isinstance(one, torch.Tensor):
-                if place_of(one) in self.sizes and place_of(result) != place_of(one):  # not a view, which reads nothing
-                    self.note(place_of(one), one)
+        for value in args:
+            if isinstance(value, torch.Tensor):
+                is_view = place_of(result) == place_of(value)  # which reads nothing
+                if place_of(value) in self.sizes and not is_view:
+                    self.note(place_of(value), value)
                 if function.overloadpacket.__name__ in self.REDUCES:
-                    self.widest = max(self.widest, one.numel())
+                    self.widest = max(self.widest, value.numel())
         return result
 
     def note(self, place, part):
@@ -68,7 +69,7 @@ def in_blocks(call, blocks):
         call(blocks)
     if watch.widest >= sum(block.numel() for block in blocks):
         return "all the scores at once"
-    return "three passes" if watch.passes() > 2.9 else None
+    return "more than two passes" if watch.passes() > 2.9 else None
 
 
 def sums_to_one(call, blocks):

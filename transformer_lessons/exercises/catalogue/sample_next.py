@@ -121,25 +121,31 @@ def frequencies_of(tokens, batch, vocabulary):
     return distributions.frequencies(ids.flatten(), GROUPS, max(vocabulary, int(ids.max()) + 1))
 
 
-def same_draws(one, other):
+def same_draws(observed, expected):
     """Equal tokens; frequencies that agree; tokens that all have a chance."""
-    one, other = (other, one) if isinstance(one, Chances) else (one, other)
-    if not isinstance(other, Chances):
+    observed, expected = (expected, observed) if isinstance(observed, Chances) else (observed, expected)
+    if not isinstance(expected, Chances):
         return (
-            same_distribution(one, other) if is_table(one, GROUPS) and is_table(other, GROUPS) else alike(one, other, 0)
+            same_distribution(observed, expected)
+            if is_table(observed, GROUPS) and is_table(expected, GROUPS)
+            else alike(observed, expected, 0)
         )
-    if not isinstance(one, torch.Tensor) or one.is_meta:
+    if not isinstance(observed, torch.Tensor) or observed.is_meta:
         return False
-    rows, columns = plain(other).shape
-    if np.isnan(as_array(other)).all():
-        return one.shape == (rows, columns) and one_token_each(one) and not isinstance(one, WithoutTheGenerator)
-    if one.ndim == 1:
-        fits = len(one) == rows and not one.is_floating_point()
-        fits = fits and bool(((one >= 0) & (one < columns)).all())
-        return fits and bool((plain(other).gather(1, one[:, None]) > 1e-6).all())
-    if is_table(one, GROUPS) and one.shape[1] < columns:
-        one = F.pad(one, (0, columns - one.shape[1]))  # for an id that is too large and was never drawn
-    return same_distribution(one, other)
+    rows, columns = plain(expected).shape
+    if np.isnan(as_array(expected)).all():
+        return (
+            observed.shape == (rows, columns)
+            and one_token_each(observed)
+            and not isinstance(observed, WithoutTheGenerator)
+        )
+    if observed.ndim == 1:
+        fits = len(observed) == rows and not observed.is_floating_point()
+        fits = fits and bool(((observed >= 0) & (observed < columns)).all())
+        return fits and bool((plain(expected).gather(1, observed[:, None]) > 1e-6).all())
+    if is_table(observed, GROUPS) and observed.shape[1] < columns:
+        observed = F.pad(observed, (0, columns - observed.shape[1]))  # for an id that is too large and was never drawn
+    return same_distribution(observed, expected)
 
 
 def one_token_each(table):
@@ -163,7 +169,7 @@ def draws_from_the_generator(call, logits, temperature, top_k, generator):
     generator.set_state(state)
     second = drawn(seed=2)
     if not torch.equal(first, second):
-        return "the generator not used"
+        return "draws that the generator does not decide"
     return "the same draw at every call" if torch.equal(drawn(seed=2), second) else None
 
 

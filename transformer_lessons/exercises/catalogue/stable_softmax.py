@@ -10,7 +10,15 @@ def far_below(generator, *shape):
 
 def slightly_off(ones):
     """Is anything added to the sum of a softmax that float32 would show? Then what should be 1 is not exactly 1."""
-    return None if bool((torch.as_tensor(ones) - 1).abs().max() < 3e-8) else "a sum slightly off"
+    off = (torch.as_tensor(ones) - 1).abs().nan_to_num(torch.inf).flatten()
+    worst = int(off.argmax())
+    if off[worst] < 3e-8:
+        return None
+    if off[worst] < 0.01:
+        return "a sum slightly off"
+    found = float(torch.as_tensor(ones).flatten()[worst])
+    sentence = f"The weight of the only score should be exactly 1; a result that should then be 1 is {found:.3g}."
+    return "not right for a single score", sentence, "what does your code do where there is only one score?"
 
 
 def signs_of_lost_rows(observed, expected, *_):
