@@ -188,8 +188,12 @@ class Config:
 
     def __post_init__(self):
         check_split(self.d_model, self.num_heads)
-        check_sizes(vocabulary_size=self.vocabulary_size, d_hidden=self.d_hidden)
-        check_sizes(num_layers=self.num_layers, max_length=self.max_length)
+        check_sizes(
+            vocabulary_size=self.vocabulary_size,
+            d_hidden=self.d_hidden,
+            num_layers=self.num_layers,
+            max_length=self.max_length,
+        )
         check_turns(self.rotary, self.halves)
         check_positive(epsilon=self.epsilon, base=self.base)
 

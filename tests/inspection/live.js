@@ -23,11 +23,13 @@ const numbers = step => ({
   weights: step.weights.map(heads => heads.map(row => [...row])),
   lens: step.residuals.map(residual => [...model.readOut(residual)]),
 });
+const silenced = layers => layers.map(heads => new Set(heads));
 console.log(JSON.stringify({
   encoded: (asked.texts ?? []).map(text => [...vocabulary.encode(text)]),
   decoded: (asked.texts ?? []).map(text => vocabulary.decode(vocabulary.encode(text))),
   steps: (asked.prompts ?? []).map(text => numbers(run(vocabulary.encode(text)))),
-  silent: asked.silent ? [...run(vocabulary.encode(asked.silent.text), asked.silent.heads.map(heads => new Set(heads))).logits] : null,
+  silent: asked.silent ? [...run(vocabulary.encode(asked.silent.text), silenced(asked.silent.heads)).logits] : null,
   written: asked.write ? write(asked.write, asked.length) : null,
-  chances: (asked.chances ?? []).map(([logits, temperature, topK]) => [...lessons.chances(Float32Array.from(logits), temperature, topK ?? undefined)]),
+  chances: (asked.chances ?? []).map(([logits, temperature, topK]) =>
+    [...lessons.chances(Float32Array.from(logits), temperature, topK ?? undefined)]),
 }));

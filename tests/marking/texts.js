@@ -9,6 +9,7 @@ for (const [id, values] of Object.entries(grade ?? {})) {
   take(line, values);
   keep(line, saved, there.get(id));
 }
-const groups = grouped(lines).map(group => group.map(line => line.id)), now = Object.fromEntries(lines.map(line => [line.id, filled(line)]));
+const groups = grouped(lines).map(group => group.map(line => line.id));
+const now = Object.fromEntries(lines.map(line => [line.id, filled(line)]));
 const read = lines.filter(line => line.who !== 'model answer' && isRead(line)).length;
 console.log(JSON.stringify({now, disputed, groups, read, csv: exported(columns, lines, saved), saved}));

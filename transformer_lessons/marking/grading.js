@@ -39,7 +39,8 @@ function show(said = "") {
   find("title").textContent = `${line.question} ${question.title}`;
   find("question").textContent = question.text;
   find("model").textContent = question.model;
-  find("text").replaceChildren(...flags.includes("like the model answer") ? shared(line.shown, question.model) : [line.shown]);
+  const isAlike = flags.includes("like the model answer");
+  find("text").replaceChildren(...isAlike ? shared(line.shown, question.model) : [line.shown]);
   find("comment").value = line.comment;
   find("points").replaceChildren(...question.points.map((words, number) => {
     const row = element("div", "", { className: "point", onclick: () => { point = number; update(); } });
@@ -62,7 +63,8 @@ function show(said = "") {
 // The text, in which five or more words in a row that the model answer has, too, are marked.
 function shared(text, model) {
   const wordsOf = (some) => [...some.matchAll(/[\p{L}\p{N}_]+/gu)];
-  const runsOf = (words) => words.map((_, n) => words.slice(n, n + 5).map(([word]) => word.toLowerCase()).join(" ")).slice(0, -4);
+  const joined = (words) => words.map(([word]) => word.toLowerCase()).join(" ");
+  const runsOf = (words) => words.map((_, n) => joined(words.slice(n, n + 5))).slice(0, -4);
   const words = wordsOf(text), theirs = new Set(runsOf(wordsOf(model))), isShared = words.map(() => false), parts = [];
   runsOf(words).forEach((run, n) => { if (theirs.has(run)) isShared.fill(true, n, n + 5); });
   let end = 0;
@@ -91,7 +93,8 @@ function update(said = "") {
     button.onclick = () => choose(one);
     return button;
   }));
-  find("questions").replaceChildren(...Object.keys(questions).filter((number) => ofQuestion(number).length).map((number) => {
+  const answered = Object.keys(questions).filter((number) => ofQuestion(number).length);
+  find("questions").replaceChildren(...answered.map((number) => {
     const all = ofQuestion(number), read = count(all.filter(([one]) => isRead(one)));
     const text = `${number} · ${read} of ${count(all)}`;
     const button = element("button", text, { type: "button", title: questions[number].title });
@@ -109,7 +112,8 @@ function update(said = "") {
     if (one === group) button.setAttribute("aria-current", "true");
     return button;
   }));
-  const used = new Set(ofQuestion(line.question).map(([one]) => one.comment).filter((text) => text && text !== line.comment));
+  const comments = ofQuestion(line.question).map(([one]) => one.comment);
+  const used = new Set(comments.filter((text) => text && text !== line.comment));
   find("used").replaceChildren(...[...used].slice(-6).map((text) => {
     const button = element("button", text, { type: "button", title: "Use this comment" });
     button.onclick = () => { comment([line.comment, text].filter(Boolean).join("\n")); show(); };
@@ -121,7 +125,9 @@ function update(said = "") {
   const waiting = kept.length - due;
   find("done").textContent = `${read} of ${all} texts${lesson && ` of lesson ${lesson}`} read`;
   const keeping = isKept ? "" : "This browser keeps nothing: export before you close the page. ";
-  const toDo = due ? `${plural(due, "text")} not yet exported.` : waiting ? `${plural(waiting, "text")} exported: run mark.` : "";
+  const toDo = due
+    ? `${plural(due, "text")} not yet exported.`
+    : waiting ? `${plural(waiting, "text")} exported: run mark.` : "";
   find("said").textContent = keeping + (said || (read === all && due ? allRead() : toDo));
   find("export").classList.toggle("due", due > 0);
   disagree();
@@ -130,9 +136,12 @@ function update(said = "") {
 // texts.csv and this browser hold different points: the reader says which count.
 function disagree() {
   find("disputed").hidden = !disputed.length;
-  const told = (values) => `${values.slice(0, 3).map((one) => SIGNS[one] ?? (one || "–")).join(", ")} ${values[3]}`.trim();
-  find("which").replaceChildren(...disputed.map((line) =>
-    element("li", `${line.question}, ${line.who}: in texts.csv ${told(filled(line))}; here ${told(saved[line.id].now)}`)));
+  const signs = (values) => values.map((one) => SIGNS[one] ?? (one || "–")).join(", ");
+  const told = (values) => `${signs(values.slice(0, 3))} ${values[3]}`.trim();
+  find("which").replaceChildren(...disputed.map((line) => {
+    const both = `in texts.csv ${told(filled(line))}; here ${told(saved[line.id].now)}`;
+    return element("li", `${line.question}, ${line.who}: ${both}`);
+  }));
 }
 
 function settle(isBrowser) {
@@ -234,7 +243,8 @@ document.addEventListener("keydown", (event) => {
   if (event.target.tagName === "TEXTAREA" || event.ctrlKey || event.metaKey || event.altKey) return;
   const isOnButton = event.target.closest?.("button, summary") && [" ", "Enter"].includes(event.key);
   if (isOnButton) return;
-  if (event.key in KEYS && point === POINTS.length) update("It is read. Enter goes on; ↑ or Backspace goes back to a point.");
+  if (event.key in KEYS && point === POINTS.length)
+    update("It is read. Enter goes on; ↑ or Backspace goes back to a point.");
   else if (event.key in KEYS) give(KEYS[event.key], point);
   else if (event.key === "Backspace") takeBack();
   else if (event.key === "Enter") goOn();

@@ -16,7 +16,8 @@ const isRead = () => scrollY + innerHeight >= document.documentElement.scrollHei
 
 function show() {
   for (const part of [...all, ...tables]) part.hidden = part !== parts[place];
-  for (const row of document.querySelectorAll("tr[data-lesson]")) row.hidden = lesson !== "" && row.dataset.lesson !== lesson;
+  for (const row of document.querySelectorAll("tr[data-lesson]"))
+    row.hidden = lesson !== "" && row.dataset.lesson !== lesson;
   for (const button of buttons) button.setAttribute("aria-pressed", button.dataset.lesson === lesson);
   document.body.classList.toggle("end", tables.includes(parts[place]));
   parts[place].classList.toggle("told-all", parts[place].querySelector(".answer.shown") !== null);

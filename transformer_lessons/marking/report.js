@@ -14,7 +14,9 @@ for (const button of document.querySelectorAll(".sort")) {
   });
 }
 const buttons = [...document.querySelectorAll("#choice button")], results = document.querySelector("table.class");
-const columns = results ? [...results.tHead.rows[0].cells].flatMap((cell) => Array(cell.colSpan).fill(cell.dataset.lesson || "")) : [];
+const heads = results ? [...results.tHead.rows[0].cells] : [];
+const columns = heads.flatMap((cell) => Array(cell.colSpan).fill(cell.dataset.lesson || ""));
+const PARTS = "#lessons tr[data-lesson], #next li, #mistakes > div, #questions tr[data-lesson], #code details";
 // The lesson stands in the address, for links and reloads, and is passed on to the projector.
 function only(lesson) {
   const here = new URL(location);
@@ -23,7 +25,7 @@ function only(lesson) {
   for (const link of document.querySelectorAll("a.of-lesson")) link.hash = lesson;
   for (const button of buttons) button.setAttribute("aria-pressed", button.dataset.lesson === lesson);
   for (const tiles of document.querySelectorAll(".facts")) tiles.hidden = tiles.dataset.lesson !== lesson;
-  for (const part of document.querySelectorAll("#lessons tr[data-lesson], #next li, #mistakes > div, #questions tr[data-lesson], #code details")) {
+  for (const part of document.querySelectorAll(PARTS)) {
     part.hidden = lesson !== "" && part.dataset.lesson !== lesson;
   }
   document.body.classList.toggle("one", lesson !== "");

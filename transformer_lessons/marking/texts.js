@@ -23,7 +23,8 @@ function restore(lines, saved) {
 function keep(line, saved, there) {
   const seen = [...(saved[line.id]?.seen ?? []), there];
   const last = saved[line.id]?.last;
-  saved[line.id] = { now: filled(line), seen: seen.filter((one, place) => !seen.slice(0, place).some((two) => same(one, two))) };
+  const isNew = (one, place) => !seen.slice(0, place).some((two) => same(one, two));
+  saved[line.id] = { now: filled(line), seen: seen.filter(isNew) };
   if (last) saved[line.id].last = last;
   else if (same(filled(line), there)) delete saved[line.id];  // all is taken back
 }
