@@ -83,34 +83,32 @@ LESSON_3 = [
 
 # Lesson 4
 
-COUNTS = "_, _, target = two_wishes(10_000"
-MIXING = "x, wanted, target = two_wishes(500"  # each head's weight on the first and on the second wish
+COUNTS = "*_, target = two_wishes(10_000"
 TWINS = 'print("two heads that start equal")'  # the errors with different halves of readout, and with equal ones
-HIDDEN = "x, _, target = two_wishes(2000"  # for each number of heads: with payloads seen, and hidden
-NEW_HEADS = "torch.manual_seed(1)\nnarrow"
 FIRST_TWO = "class FirstTwo"  # the errors with linear_out and without
 HUNT = 'print("the errors of both modules")'  # the right module's two errors, then the suspicious one's
 
 
 def wish_of_its_own(runs, seed):
-    """The larger of each head's two weights, or 0 if both heads favour the same wish."""
-    first, second = (runs[seed].numbers(MIXING)[start : start + 2] for start in (0, 2))
+    """The larger of each head's mean weights on its two wishes, or 0 if both heads favour the same wish."""
+    lesson = runs[seed]
+    asking, value, wishes, _ = lesson.two_wishes(500, torch.Generator().manual_seed(4))
+    with torch.no_grad():
+        _, weights = lesson.models[2](asking, asking, value)
+    on_wishes = weights.take_along_dim(wishes[:, None], dim=3).transpose(1, 2)  # (number, length, heads, 2)
+    first, second = on_wishes[wishes[..., 0] != wishes[..., 1]].mean(dim=0).tolist()
     return [max(first), max(second)] if (first[0] > first[1]) != (second[0] > second[1]) else 0.0
 
 
-UP_TO_FOUR = each(HIDDEN, lambda *n: max(n[1] - n[0], n[3] - n[2]) < 0.0015 and n[5] - n[4] < 0.005)
 LESSON_4 = [
-    Claim("0.40 to 0.42 with one head", printed(COUNTS, 1)),
-    Claim("at most 0.019 with more", each(COUNTS, lambda *n: n[2] < 0.0025 and max(n[2:]) < 0.0205)),
-    Claim("one gave 0.85 to 0.94 of its weight to the first wish, the other to the second", wish_of_its_own),
+    Claim("0.39 to 0.42 with one head", printed(COUNTS, 1)),
+    Claim("at most 0.01 with more", each(COUNTS, lambda *n: n[2] < 0.0025 and max(n[2:]) < 0.0105)),
+    Claim("each head gave 0.80 to 0.94 of its weight to one wish", wish_of_its_own),
     Claim("Five seeds agree", each(TWINS, lambda different, equal: different < 0.0025 and abs(equal - 0.4) < 0.025)),
-    Claim("Up to four heads, hardly anything changes", UP_TO_FOUR),
-    Claim("sixteen end at 0.02 to 0.47", printed(HIDDEN, 9)),
-    Claim("the new ones end at 0.001 to 0.003", printed(NEW_HEADS, 0), slack=0.001),
-    Claim("0.395 to 0.415 without it", printed(FIRST_TWO, 1), slack=0.01),
-    Claim("at most 0.014 with it", each(FIRST_TWO, lambda *n: n[0] < 0.0145)),
+    Claim("0.39 to 0.42 without it", printed(FIRST_TWO, 1), slack=0.01),
+    Claim("at most 0.002 with it", each(FIRST_TWO, lambda *n: n[0] < 0.0025)),
     Claim("0.000 against 0.02", each(HUNT, lambda *n: n[2] < 0.0005 and 0.01 < n[0] < 0.03)),
-    Claim("0.77 to 0.90", printed(HUNT, 3), slack=0.04),
+    Claim("0.77 to 0.84", printed(HUNT, 3), slack=0.04),
 ]
 
 # Lesson 5
