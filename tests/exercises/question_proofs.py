@@ -1455,7 +1455,9 @@ def rotary_positions_lower_the_loss_most():
     set_to = {
         ast.unparse(line.targets[0]): line.value for lines in code for line in lines if isinstance(line, ast.Assign)
     }
-    table, larger = (ast.literal_eval(set_to[name]) for name in ("measured", "large"))  # nats per character
+    table, larger, start = (  # nats per character
+        ast.literal_eval(set_to[name]) for name in ("measured", "large", "larger_start")
+    )
     means = {name: sum(losses) / 5 for name, losses in table.items()}
     gains = {name: [means["GPT-2"] - loss for loss in losses] for name, losses in table.items()}
     noise = max(table["GPT-2"]) - min(table["GPT-2"])
@@ -1463,6 +1465,7 @@ def rotary_positions_lower_the_loss_most():
     assert 0.305 < min(gains["rotary"]) < max(gains["rotary"]) < 0.335
     assert 0.005 < means["GPT-2"] - means["SwiGLU"] < 0.015
     assert all(abs(means["GPT-2"] - means[name]) < noise for name in ("RMSNorm", "2 KV heads"))
+    larger["larger positions"] = start["larger"]
     lead = [{name: losses[seed] - larger["rotary"][seed] for name, losses in larger.items()} for seed in range(3)]
     assert all(one["larger positions"] < 0.75 * one["GPT-2"] for one in lead)
     assert all(one["GPT-2"] - one["SwiGLU"] > 3 * (means["GPT-2"] - means["SwiGLU"]) for one in lead)

@@ -218,7 +218,8 @@ def heat_maps(
     side = 3.2 if count == 1 else max(1.7, 8.4 / count)
     wide = min(8.8, side * count * min(max(width / height, 0.8), 2) + 1.6)
     tall = side / 2 if count == 1 and width > 8 * height else side
-    letters = 12 * (wide - 1.8) / count / width  # that fit the width of a column
+    named = width if columns is None else sum(str(name) != "" for name in columns)
+    letters = 12 * (wide - 1.8) / count / max(named, 1)  # that fit between one named column and the next
     wide += 0.07 * max(0, longest_line(rows) - 10)  # inches for long names
     figure = Figure(figsize=(wide, tall + (0.7 if legend is None else 1)), layout="constrained")
     axes = figure.subplots(1, count, squeeze=False)[0]
@@ -369,15 +370,18 @@ def show_lines(
     floor=None,
     legend="best",
     notes=(),
+    limits=None,
 ):
     """One line for each of curves {name: numbers}; floor, (name, number), is a dotted line with its name beside it.
 
     Numbers from several runs, (run, point), become a line through their mean, in a band from lowest to highest.
     The legend's lower left corner may be given, (right, up), from (0, 0) to (1, 1). legend=None draws none.
-    Each of notes is a point_at.
+    Each of notes is a point_at. What is computed, not measured, may be a grey line behind: limits is {name: (x, y)}.
     """
     figure = Figure(figsize=(6.4, 3.4), layout="constrained")
     axis = figure.subplots()
+    for name, points in (limits or {}).items():
+        axis.plot(*points, color="#bbbbbb", linewidth=4, label=name, zorder=1)
     for index, (name, numbers) in enumerate(curves.items()):
         colour, runs = COLOURS[index % len(COLOURS)], np.atleast_2d(as_array(numbers))
         marker = MARKERS[index % len(MARKERS)] if len(x) <= 24 else None
