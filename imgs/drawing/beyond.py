@@ -150,38 +150,46 @@ def narrow_induction_circuit(d):
 # --- Lesson 10 ----------------------------------------------------------------------------------------------
 
 
-@diagram(height=600)
+@diagram(height=694)
 def gpt2_and_llama(d):
     """Llama is GPT-2 with six changes
 
-    Two models side by side, each a column that is read from top to bottom: tokens, embedding table, layers, norm,
-    logits. The skeleton is the same; the parts of Llama in orange differ from GPT-2's beside them. GPT-2 adds learned
-    positions to the table's vectors; Llama has none there. In each layer GPT-2 has LayerNorm, attention with as many
-    KV heads as query heads, LayerNorm again, and a feed-forward with GELU, with biases in every layer. Llama
-    has RMSNorm, attention with rotary positions and fewer KV heads, RMSNorm again, and SwiGLU, without biases.
-    Both end in a norm; GPT-2's logits come from the embedding table, Llama's from a separate matrix.
+    Two models side by side, each a column that is read from top to bottom: tokens, embedding table, positions, layers,
+    norm, output matrix, logits. The skeleton is the same; the parts of Llama in orange differ from GPT-2's beside
+    them, and each bears the number of its change. GPT-2 adds learned positions to the table's vectors; Llama adds none
+    there (3). In each layer GPT-2 has LayerNorm, attention with one KV head for each query head, LayerNorm again, and a
+    feed-forward with GELU, with biases in every layer. Llama has RMSNorm (1), attention with rotary positions (3) and
+    fewer KV heads (4), RMSNorm again, and SwiGLU (2), without biases (5). Both end in a norm; GPT-2's logits come from
+    the embedding table, Llama's from a separate matrix (6).
     """
     two_models(
         d,
         [210, 550],
         150,
-        91,
+        93,
         [
             (74, 30, "tokens", "tokens"),
-            (124, 46, "embedding table\n+ learned positions", "embedding table\nno positions added"),
-            (204, 30, "LayerNorm", "RMSNorm"),
-            (246, 46, "attention, one KV head\nper query head", "attention, rotary positions\nfewer KV heads"),
-            (342, 30, "LayerNorm", "RMSNorm"),
-            (384, 46, "feed-forward with GELU\ntwo maps", "SwiGLU\nthree maps, one a gate"),
-            (492, 30, "LayerNorm", "RMSNorm"),
-            (540, 36, "times the embedding table", "times a separate matrix"),
+            (120, 30, "embedding table", "embedding table"),
+            (166, 30, "+ learned positions", "no positions added (3)"),
+            (230, 30, "LayerNorm", "RMSNorm (1)"),
+            (
+                272,
+                62,
+                "attention,\none KV head\nper query head",
+                "attention,\nrotary positions (3),\nfewer KV heads (4)",
+            ),
+            (384, 30, "LayerNorm", "RMSNorm (1)"),
+            (426, 46, "feed-forward with GELU,\ntwo maps", "SwiGLU (2),\nthree maps, one a gate"),
+            (534, 30, "LayerNorm", "RMSNorm (1)"),
+            (582, 30, "times the embedding table", "times a separate matrix (6)"),
+            (634, 30, "logits", "logits"),
         ],
     )
 
 
 def two_models(d, middles, panel, half, rows):
     """GPT-2 and Llama in columns around the middles; panel and half are half the width of a layer and of a part."""
-    top, bottom = rows[2][0] - 16, rows[6][0] - 16
+    top, bottom = rows[3][0] - 16, rows[7][0] - 16
     for x, name, side in zip(middles, ["GPT-2", "Llama"], [2, 3], strict=True):
         d.label(x, rows[0][0] - 10, name, 15, bold=True)
         d.box(x - panel, top, 2 * panel, bottom - top, colour=PANEL, radius=12)
@@ -189,19 +197,19 @@ def two_models(d, middles, panel, half, rows):
         d.label(
             x - panel + 6,
             top + (13 if panel > 100 else -12),
-            "biases" if side == 2 else "no biases",
+            "biases" if side == 2 else "no biases (5)",
             12,
             MUTED if side == 2 else OUTPUT.ink,
             "start",
-            bold=side == 3,
+            bold=side == 3 and panel > 100,
         )
         boxes = []
         for y, height, *texts in rows:
             changed = side == 3 and texts[0] != texts[1]
-            colour = OUTPUT if changed else EMPTY if texts[0] == "tokens" else PLAIN
+            colour = OUTPUT if changed else EMPTY if texts[0] in ("tokens", "logits") else PLAIN
             boxes.append(d.box(x - half, y + 6, 2 * half, height, texts[side - 2], colour, 13 if panel > 100 else 12))
         for number, (upper, lower) in enumerate(pairwise(boxes)):
-            if number not in (3, 5):
+            if number not in (4, 6):
                 d.arrow(upper.bottom(), lower.top(), ink=STREAM)
                 continue
             total, fork = d.plus(x, upper.y + upper.height + 24), boxes[number - 1].y - 6
@@ -211,22 +219,29 @@ def two_models(d, middles, panel, half, rows):
             d.arrow(total.bottom(), lower.top(), ink=STREAM)
 
 
-@narrow(height=670)
+@narrow(height=756)
 def narrow_gpt2_and_llama(d):
     two_models(
         d,
         [98, 282],
         88,
-        68,
+        70,
         [
             (84, 28, "tokens", "tokens"),
-            (134, 44, "embedding table\n+ learned positions", "embedding table\nno positions added"),
-            (226, 28, "LayerNorm", "RMSNorm"),
-            (270, 62, "attention,\none KV head\nper query head", "attention,\nrotary positions,\nfewer KV heads"),
-            (382, 28, "LayerNorm", "RMSNorm"),
-            (426, 62, "feed-forward\nwith GELU,\ntwo maps", "SwiGLU\nthree maps,\none a gate"),
-            (550, 28, "LayerNorm", "RMSNorm"),
-            (602, 44, "times the\nembedding table", "times a\nseparate matrix"),
+            (128, 28, "embedding table", "embedding table"),
+            (172, 28, "+ learned positions", "no positions added (3)"),
+            (248, 28, "LayerNorm", "RMSNorm (1)"),
+            (
+                292,
+                62,
+                "attention,\none KV head\nper query head",
+                "attention,\nrotary positions (3),\nfewer KV heads (4)",
+            ),
+            (404, 28, "LayerNorm", "RMSNorm (1)"),
+            (448, 62, "feed-forward\nwith GELU,\ntwo maps", "SwiGLU (2),\nthree maps,\none a gate"),
+            (572, 28, "LayerNorm", "RMSNorm (1)"),
+            (624, 44, "times the\nembedding table", "times a\nseparate matrix (6)"),
+            (690, 28, "logits", "logits"),
         ],
     )
 
