@@ -187,6 +187,15 @@ def test_names_may_be_the_numbers_of_an_array(monkeypatch):
     assert [label.get_text() for label in axes[0].get_yticklabels()] == ["3", "4"]
 
 
+@pytest.mark.parametrize(("apart", "angle"), [(1, 90), (20, 0)])
+def test_names_below_a_map_are_upright_only_if_they_do_not_fit_side_by_side(monkeypatch, apart, angle):
+    figures = []
+    monkeypatch.setattr(plots, "Picture", lambda figure, alt: figures.append(figure))
+    names = ["" if column % apart else "saw" for column in range(140)]
+    plots.show_matrix(np.zeros((2, 140)), "title", columns=names)
+    assert {label.get_rotation() for label in figures[0].axes[0].get_xticklabels()} == {angle}
+
+
 def test_a_title_is_broken_into_lines_that_fit(monkeypatch):
     titles = []
     monkeypatch.setattr(plots, "Picture", lambda figure, alt: titles.append(figure.get_suptitle()))
