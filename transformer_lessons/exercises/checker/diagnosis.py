@@ -46,11 +46,6 @@ def same_results(seen: Seen) -> Finding | None:
     return by_mistake(seen, seen.exercise.singles, (in_full,))
 
 
-def two_that_raise(seen: Seen) -> Finding | None:
-    """Two known mistakes at once give the same results and raise the same errors."""
-    return by_pair(seen, seen.exercise.pairs, (in_full,)) if seen.some_raised else None
-
-
 def same_where_it_ran(seen: Seen) -> Finding | None:
     """A known mistake gives the same results wherever both run, or raises the same errors."""
     return by_mistake(seen, seen.exercise.singles, (where_it_ran, same_messages, same_errors))
@@ -137,8 +132,8 @@ def by_signs(seen: Seen, signs_of: Callable | None) -> Finding | None:
     if signs_of is None:
         return None
     common: list | None = None
-    for number in seen.wrong:
-        signs = signs_shown(seen, signs_of, number)
+    for case_number in seen.wrong:
+        signs = signs_shown(seen, signs_of, case_number)
         if signs is not None:
             common = signs if common is None else [sign for sign in common if any(map(sign.agrees, signs))]
     common = [sign for sign in common or [] if not contradicted(seen, signs_of, sign)]
@@ -150,10 +145,12 @@ def by_signs(seen: Seen, signs_of: Callable | None) -> Finding | None:
     return replace(finding, evidence=(*([shown] if shown else []), *evidence(seen)))
 
 
-def signs_shown(seen: Seen, signs_of: Callable, number: int) -> "list[Sign] | None":
+def signs_shown(seen: Seen, signs_of: Callable, case_number: int) -> "list[Sign] | None":
     """The signs that one result shows, or None if it says nothing."""
     try:
-        signs = signs_of(seen.outcomes[number].value, seen.draws.expected[number], *seen.draws.cases[number].inputs)
+        signs = signs_of(
+            seen.outcomes[case_number].value, seen.draws.expected[case_number], *seen.draws.cases[case_number].inputs
+        )
     except Exception:  # a result may be anything at all; one that cannot be read shows no sign
         return []
     return None if signs is None else list(map(sign_of, signs))
@@ -164,7 +161,7 @@ def contradicted(seen: Seen, signs_of: Callable, sign: "Sign") -> bool:
     if sign.number is None:
         return False
     right = (n for n, outcome in enumerate(seen.outcomes) if outcome.ok and seen.differences[n] is None)
-    shown = (other for number in right for other in signs_shown(seen, signs_of, number) or [])
+    shown = (other for case_number in right for other in signs_shown(seen, signs_of, case_number) or [])
     return any(other.name == sign.name and not sign.agrees(other) for other in shown)
 
 
@@ -188,7 +185,6 @@ def sign_of(sign: str | tuple) -> Sign:
 STRATEGIES: tuple[Callable[[Seen], Finding | None], ...] = (
     shared_layers,
     same_results,
-    two_that_raise,
     same_where_it_ran,
     solved_for,
     right_in_the_wrong_form,
@@ -242,9 +238,9 @@ def needed_of(seen: Seen, mistakes: tuple[Mistake, ...], pair: WrongAnswer) -> t
     def explained_by(variant):
         theirs = [seen.draws.outcome(variant, number) for number in range(len(seen.outcomes))]
         return all(
-            mine.kind == known.kind
-            and (not known.ok or not isinstance(expected, Chances) or same(seen.exercise, mine.value, known.value))
-            for mine, known, expected in zip(seen.outcomes, theirs, seen.draws.expected, strict=True)
+            ours.kind == other.kind
+            and (not other.ok or not isinstance(expected, Chances) or same(seen.exercise, ours.value, other.value))
+            for ours, other, expected in zip(seen.outcomes, theirs, seen.draws.expected, strict=True)
         )
 
     without = reversed(pair.parts)  # for each mistake, what the other alone gives
