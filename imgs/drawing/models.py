@@ -220,7 +220,7 @@ def narrow_whole_model(d):
 LINE_OF_A_PLAY = ["My", "␣", "lantern", "␣", "sleeps", ",␣", "and"]
 
 
-@diagram(height=452)
+@diagram(height=474)
 def next_token(d):
     """From a text to its next token, again and again
 
@@ -245,15 +245,16 @@ def next_token(d):
     d.arrow((380, 244), (380, 274), ink=QUERY.line)
     logits = d.box(128, 350, 504, 36, "logits at every position", OUTPUT)
     d.arrow((380, 318), (380, 350), ink=STREAM)
-    d.arrow((62, 199), (44, 199), (44, 368), logits.left(), ink=VALUE.line)
-    d.label(34, 404, "training: loss = −ln *p*(target), at all positions", 13, VALUE.ink, "start")
+    d.box(28, 408, 320, 28, "training: loss = −ln *p*(target), at all positions", VALUE, 13)
+    d.arrow((62, 199), (44, 199), (44, 408), ink=VALUE.line)
+    d.arrow((238, 386), (238, 408), ink=OUTPUT.line)
     drawn = d.box(660, 340, 72, 56, "next\ntoken", OUTPUT)
     d.arrow(logits.right(), drawn.left(), ink=OUTPUT.line)
     d.arrow(drawn.top(), (696, 143), tokens.right(), ink=OUTPUT.line)
-    d.label(732, 404, "generating: draw from the softmax of the last logits", 13, OUTPUT.ink, "end")
+    d.label(732, 422, "generating: draw from the softmax of the last logits", 13, OUTPUT.ink, "end")
     d.label(
         MARGIN,
-        430,
+        452,
         "␣ is a space. “?” is not known yet: in training, it is left out; when generating, it is drawn and appended.",
         13,
         MUTED,
@@ -261,7 +262,7 @@ def next_token(d):
     )
 
 
-@narrow(height=530)
+@narrow(height=540)
 def narrow_next_token(d):
     text = d.box(LEFT, 68, 352, 32, "My lantern sleeps, and", EMPTY, 13)
     d.label(200, 114, "`tokenize`", 12, MUTED, "start")
@@ -276,10 +277,11 @@ def narrow_next_token(d):
     logits = d.box(30, 350, 329, 34, "logits at every position", OUTPUT)
     d.arrow((194.5, 262), model.top(), ink=QUERY.line)
     d.arrow(model.bottom(), logits.top(), ink=STREAM)
-    d.arrow(targets.left(), (16, 220), (16, 367), logits.left(), ink=VALUE.line)
-    d.label(LEFT, 404, "training: loss = −ln *p*(target), at all positions", 13, VALUE.ink, "start")
-    drawn = d.box(140, 428, 100, 30, "next token", OUTPUT, 13)
-    d.arrow((190, 413), drawn.top(), ink=OUTPUT.line)
-    d.arrow(drawn.right(), (366, 443), (366, 144), tokens.right(), ink=OUTPUT.line)
-    d.label(LEFT, 480, "generating: draw “?” from the softmax of the", 13, OUTPUT.ink, "start")
-    d.label(LEFT, 500, "last logits, and append it. ␣ is a space.", 13, OUTPUT.ink, "start")
+    loss = d.box(8, 412, 218, 48, "training: loss = −ln *p*(target),\nat all positions", VALUE, 13)
+    d.arrow(targets.left(), (16, 220), (16, 412), ink=VALUE.line)
+    d.arrow((117, 384), loss.top(), ink=OUTPUT.line)
+    drawn = d.box(246, 421, 100, 30, "next token", OUTPUT, 13)
+    d.arrow((296, 384), drawn.top(), ink=OUTPUT.line)
+    d.arrow(drawn.right(), (366, 436), (366, 144), tokens.right(), ink=OUTPUT.line)
+    d.label(LEFT, 486, "generating: draw “?” from the softmax of the", 13, OUTPUT.ink, "start")
+    d.label(LEFT, 506, "last logits, and append it. ␣ is a space.", 13, OUTPUT.ink, "start")
