@@ -20,6 +20,7 @@ setup = Setup(
             (12, 7),
             (2, 3),
             (200, 40),
+            (10, 250),
         )
     ],
     draw=lambda generator, length, window: (length, window),
