@@ -170,6 +170,17 @@ LEFT_OUT = (
 )
 
 
+def draws_what_has_no_residual(call, p, q, token, u, rows=60):
+    """Where p and q differ only a little: are tokens drawn whose residual is 0? The only other one is token 0's."""
+    if len(token) < GROUPS:
+        return None
+    little = 2e-6
+    tables = ([0.5, 0.3, 0.2, 0.0], [0.5 - little, 0.3, 0.2, little])
+    mine, theirs = (torch.tensor([table], dtype=p.dtype).repeat(rows, 1) for table in tables)
+    made = call(mine, theirs, torch.full((rows,), 3), torch.linspace(0.05, 0.95, rows, dtype=p.dtype))
+    return "a small residual lost" if int((torch.as_tensor(made) != 0).sum()) > rows / 4 else None
+
+
 # Where it is not
 
 
@@ -205,7 +216,9 @@ def signs_of_the_parts(observed, expected, p, q, token, u):
     accepted = torch.where(equal | (missed == 0), 0.0, 1 - (1 - of_token(table, token)) / missed).clamp(min=0)
     others = shares(table * (1 - drafted))
     single = torch.where(equal, others, F.one_hot(others.argmax(dim=1), p.shape[1]))
+    raised = (shares((p - q).clamp(min=0) + number) for number in (0.005, 0.01, 0.02))
     signs = (
+        ("a chance for every token", any(agrees(ratio, rows) for rows in raised)),
         ("one draw for all rows", any(agrees(ratio, token) for token in torch.eye(p.shape[1], dtype=p.dtype))),
         ("accepted too often or too seldom", agrees(accepted, drawn)),
         ("one draw for all rows", agrees(ratio, single)),
@@ -231,7 +244,7 @@ setup = Setup(
     shapes={"tokens": "(batch,)"},
     observe=judged,
     same=same_results,
-    checks=[decided_by_u, never_forbidden, draws_what_the_draft_never_gives],
+    checks=[decided_by_u, never_forbidden, draws_what_the_draft_never_gives, draws_what_has_no_residual],
     symptoms=[what_the_draws_show],
     signs=signs_of_the_parts,
     names_steps=False,
