@@ -235,7 +235,7 @@ setup = Setup(
         {"batch": LARGE, "vocabulary": 2, "temperature": 4.0, "top_k": None, "spread": 5.0},
         {"batch": LARGE, "vocabulary": 60, "temperature": 0.4, "top_k": 1, "spread": 1e-3},
         {"batch": LARGE, "vocabulary": 60, "temperature": 1e-5, "top_k": None, "spread": 2e-7, "wider": 5.08},
-        {"batch": LARGE, "vocabulary": 5, "temperature": 0, "top_k": None, "spread": 0.25},
+        {"batch": LARGE, "vocabulary": 5, "temperature": 0, "top_k": None, "spread": 0.002},
         {"batch": 5, "vocabulary": 6, "temperature": 0.001, "top_k": None, "level": 1.5},
         {"batch": 1, "vocabulary": 4, "temperature": 0.001, "top_k": 4},
         {"batch": 2, "vocabulary": 4, "temperature": 0.001, "top_k": 2, "level": -1100.0},
