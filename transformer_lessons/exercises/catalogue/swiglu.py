@@ -23,7 +23,7 @@ setup = Setup(
         {"lead": (), "d_model": 4, "d_hidden": 3},
         {"lead": (2, 5), "d_model": 3, "d_hidden": 4},
         {"lead": (2, 3), "d_model": 5, "d_hidden": 7, "scale": 6.0},
-        {"lead": (3,), "d_model": 2, "d_hidden": 4, "gates": (800.0, 100.0, -100.0)},
+        {"lead": (3,), "d_model": 2, "d_hidden": 4, "gates": (800.0, 100.0, -80.0)},
         {"lead": (1, 1), "d_model": 4, "d_hidden": 6},
     ],
     draw=draw,
