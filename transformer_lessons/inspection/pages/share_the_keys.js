@@ -37,9 +37,9 @@
     every.forEach(query => {
       set(lines[query], {x2: xOf(used[query], many), stroke: colour(used[query])});
       set(asking[query], {fill: colour(used[query])});
-      const {box, label} = answering[query];
-      set(box, {x: xOf(query, many) - 14, fill: colour(query), visibility: query < many ? 'visible' : 'hidden'});
-      set(label, {x: xOf(query, many), visibility: query < many ? 'visible' : 'hidden'});
+      const {box, label} = answering[query], head = Math.min(query, many - 1), visibility = head === query ? 'visible' : 'hidden';
+      set(box, {x: xOf(head, many) - 14, fill: colour(head), visibility});
+      set(label, {x: xOf(head, many), visibility});
       label.textContent = query;
     });
     picks.forEach((button, place) => button.setAttribute('aria-pressed', String(Object.values(orders)[place] === chosen)));
