@@ -173,6 +173,14 @@ def draws_from_the_generator(call, logits, temperature, top_k, generator):
     return "the same draw at every call" if torch.equal(drawn(seed=2), second) else None
 
 
+def always_the_largest(call, logits, temperature, top_k, generator):
+    """At temperature 0: does every single row get the token with the largest logit?"""
+    if temperature:
+        return None
+    tokens = torch.as_tensor(call(logits.clone(), temperature, top_k, generator))
+    return None if bool((tokens == logits.argmax(dim=-1)).all()) else "sampling at temperature 0"
+
+
 def what_the_draws_show(observed, expected, logits, temperature, top_k, generator):
     """Which tokens should never be drawn, and which temperature the frequencies suggest."""
     if not is_table(observed, GROUPS):
@@ -235,7 +243,7 @@ setup = Setup(
         {"batch": LARGE, "vocabulary": 2, "temperature": 4.0, "top_k": None, "spread": 5.0},
         {"batch": LARGE, "vocabulary": 60, "temperature": 0.4, "top_k": 1, "spread": 1e-3},
         {"batch": LARGE, "vocabulary": 60, "temperature": 1e-5, "top_k": None, "spread": 2e-7, "wider": 5.08},
-        {"batch": LARGE, "vocabulary": 5, "temperature": 0, "top_k": None, "spread": 0.002},
+        {"batch": LARGE, "vocabulary": 5, "temperature": 0, "top_k": None, "spread": 0.0015},
         {"batch": 5, "vocabulary": 6, "temperature": 0.001, "top_k": None, "level": 1.5},
         {"batch": 1, "vocabulary": 4, "temperature": 0.001, "top_k": 4},
         {"batch": 2, "vocabulary": 4, "temperature": 0.001, "top_k": 2, "level": -1100.0},
@@ -245,7 +253,7 @@ setup = Setup(
     shapes={"tokens": "(batch,)"},
     observe=drawn_by,
     same=same_draws,
-    checks=[draws_from_the_generator],
+    checks=[draws_from_the_generator, always_the_largest],
     symptoms=[what_the_draws_show],
     signs=signs_of_drawing,
 )
