@@ -327,14 +327,13 @@ LESSON_7 = [
 OVERFIT = "few = dataclasses.replace(known"  # the last losses, the lowest, the floor
 
 
-def longest_quotations(temperature):
+def longest_quotations(temperature, start="\n\n"):
     """The median over eight texts, each of up to 200 tokens, that the shipped model writes."""
 
     def measure(runs, seed):
         lesson = runs[0]
-        starts = 8 * ["\n\n"]
-        texts = lesson.sampling.generate(lesson.shipped, lesson.words, starts, 340, temperature, seed=seed)
-        tokens = [lesson.tokenization.tokenize(text)[:200] for text in texts]
+        texts = lesson.sampling.generate(lesson.shipped, lesson.words, 8 * [start], 340, temperature, seed=seed)
+        tokens = [lesson.tokenization.tokenize(text.removeprefix(start))[:200] for text in texts]
         return statistics.median(len(lesson.longest_quote(part)) for part in tokens)
 
     return measure
@@ -355,8 +354,9 @@ LESSON_8 = [
         "drops far below the floor",
         each(OVERFIT, lambda own, last, lowest, floor: own < floor / 2 and lowest > floor and last > 1.05 * lowest),
     ),
-    Claim("the median is 9.5 to 10.0 at 1", longest_quotations(1), (7, 8, 9), slack=0.5),
-    Claim("and 11.5 to 19.0", longest_quotations(0.5), (7, 8, 9), slack=0.5),
+    Claim("the median is 8.0 to 11.5 at 1", longest_quotations(1), range(7, 12), slack=0.5),
+    Claim("at 1, 11.5 to 19.0", longest_quotations(0.5), range(7, 12), slack=0.5),
+    Claim("and 9.0 to 12.0", longest_quotations(0.5, "\n\nALDRIC.\n"), range(7, 12), slack=0.5),
 ]
 
 # Lesson 9
