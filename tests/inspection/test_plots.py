@@ -75,6 +75,15 @@ def test_the_name_of_a_dotted_line_stands_on_the_side_that_the_curves_leave_free
     assert (name.get_text(), name.get_va()) == ("chance", side)
 
 
+def test_a_limit_is_a_line_without_markers_at_places_of_its_own(drawn):
+    plots.show_lines(
+        [1, 2], {"measured": [1, 2]}, "title", "step", "rate", limits={"the roof": ([1, 1.5, 2], [2, 3, 3])}
+    )
+    roof, measured = drawn[0].lines
+    assert (list(roof.get_xdata()), roof.get_marker(), roof.get_label()) == ([1, 1.5, 2], "None", "the roof")
+    assert measured.get_marker() == "o"
+
+
 def test_the_name_of_a_dashed_line_stands_on_the_line_or_in_the_legend(drawn):
     plots.show_bars(["one", "two"], {"": [1, 2]}, "title", "loss", floor=("chance", 3), floor_on_line=True)
     plots.show_bars(["one", "two"], {"": [1, 2]}, "title", "loss", floor=("chance", 3))

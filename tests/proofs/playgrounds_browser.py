@@ -298,7 +298,7 @@ def accept_the_draft(page):
             page.slide(0, hundredths)
             drawn = speculate(p, q, torch.tensor([token]), torch.tensor([hundredths / 100], dtype=torch.float64))
             chosen = page.root.find_element(By.CSS_SELECTOR, "tr.chosen th").text
-            assert chosen == data["words"][drawn.item()], (token, hundredths, chosen)
+            assert chosen == f"{data['words'][drawn.item()]} (result)", (token, hundredths, chosen)
     buttons[-1].click()
     page.expect("they come near p")
 

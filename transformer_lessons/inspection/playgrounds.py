@@ -342,8 +342,21 @@ def fill_the_cache():
     words = ["the", "cat", "sat", "on", "the", "mat", "and", "slept"]
     steps = np.arange(1, len(words) + 1)
     title = "Without a cache, far more keys and values are computed"
-    curves = {"without a cache": np.cumsum(steps), "with a cache": steps}
-    picture = plots.show_lines(steps, curves, title, "tokens written", "keys and values computed")
+    seen = np.tri(len(words))  # (step, token)
+    squares = np.stack([seen, seen * 0.3 + np.eye(len(words)) * 0.7])  # 1: computed, 0.3: read from the cache
+    picture = plots.show_matrix(
+        squares,
+        title,
+        steps,
+        words,
+        ["without a cache", "with a cache"],
+        f"Squares for the tokens at each step, without a cache and with one: {title}.",
+        "step",
+        "token",
+        {"computed": 1, "read from the cache": 0.3},
+        signed=False,
+        write=False,
+    )
     sentence = (
         f"Writing {len(words)} tokens takes {sum(steps)} keys and values without a cache, and {len(words)} with one."
     )
