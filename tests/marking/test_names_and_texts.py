@@ -1,6 +1,7 @@
 """What strangers choose, names of files and texts in notebooks: it harms nobody, and speaks for nobody else."""
 
 import csv
+import io
 import json
 import os
 import time
@@ -103,7 +104,9 @@ def test_names_that_are_no_utf_8_are_told_apart_and_can_be_written(tmp_path):
             file.write("{}")
     works, _ = submissions.find(tmp_path)
     assert len({one.name for one in works}) == len({naming.slug(one.name) for one in works}) == 2
-    assert feedback.moodle_zip({("", "lesson_6.html", one.folder): b"" for one in works})
+    pages = feedback.moodle_zip({("", "lesson_6.html", one.folder): b"" for one in works})
+    names = zipfile.ZipFile(io.BytesIO(pages)).namelist()
+    assert all(name.endswith("_assignsubmission_file_/lesson_6.html") for name in names), "as Moodle named them"
     assert all(one.path.encode() for one in works)
 
 

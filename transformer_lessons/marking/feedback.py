@@ -336,5 +336,5 @@ def moodle_zip(pages):
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for (_, name, back), data in sorted(pages.items()):
             if re.search(r"_\d+_assignsubmission_file_?$", back):
-                archive.writestr(zipfile.ZipInfo(f"{back.rstrip('_')}/{name}", (2020, 1, 1, 0, 0, 0)), data)
+                archive.writestr(zipfile.ZipInfo(f"{back}/{name}", (2020, 1, 1, 0, 0, 0)), data)
     return file.getvalue()
