@@ -29,7 +29,7 @@ def test_a_filled_sheet_differs_in_the_filled_cells_alone(tmp_path, sheet, colum
         tmp_path / "marks.csv", tables.LONG, [["12", "Ann", 6, "causal_mask", "exercise", "passed", 4.5, 9, "", "", ""]]
     )
     done, missing = tables.fill(path, tmp_path / "marks.csv", column)
-    assert (done, missing) == (1, {tables.NOT_HANDED_IN: ["Participant 99"]} if "99" in sheet else {})
+    assert (done, missing) == (1, {tables.NOT_HANDED_IN: ["X"]} if "99" in sheet else {})
     assert path.read_bytes().replace(b"4.5", b"", 1) == sheet.encode()
     assert b"4.5" in path.read_bytes()
 
@@ -102,6 +102,16 @@ def test_whoever_is_left_out_of_a_sheet_is_named_with_the_reason(tmp_path, capsy
         assert sheet.read_text() == f"id,Grade\nann,{filled}\nbo,\ncy,{filled}\ndee,\n"
         found = capsys.readouterr().out
         assert all(one in found for one in said)
+
+
+def test_whoever_is_left_out_has_the_name_that_the_sheet_gives(tmp_path):
+    rows = [["13", "", 6, "", "", tables.NOT_READ, None, None, "", "it breaks off", ""]]
+    rows += [["14", "", 6, "causal_mask", "exercise", "passed", 2, 5, "", "", ""]]
+    sheets.written(tmp_path / "marks.csv", tables.LONG, rows)
+    for sheet in (MOODLE, CANVAS):
+        (tmp_path / "sheet.csv").write_text(sheet)
+        _, left = tables.fill(tmp_path / "sheet.csv", tmp_path / "marks.csv")
+        assert left == {tables.NOT_HANDED_IN: ["Ann"], tables.NOT_READ: ["Bo"], tables.NOT_THERE: ["14"]}
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,12 @@ from transformer_lessons.tools import atomic
 
 LONG = ("student", "name", "lesson", "item", "kind", "status", "points", "max", "mistake", "flags", "file")
 NOT_READ = "not read"  # the status of a lesson that was handed in, but could not be read
+WAITING = "waiting"  # the status of a text that nobody has read
 NOT_HANDED_IN = "not handed in"  # why a student's cell in a sheet stays as it is
 NOT_THERE = "not in the sheet"
 UNCLEAR = "in one row with somebody else"
 TWICE = "twice in the sheet or in marks.csv"
+NAMES = ("full name", "vollständiger name", "nombre completo", "nom complet", "student")  # heads of their column
 NOBODY = ("points possible", "student, test")  # lines of Canvas's own
 MARK = b"\xef\xbb\xbf"  # with which a spreadsheet begins a file in UTF-8
 
@@ -47,7 +49,10 @@ def write_marks(known):
     ]
     ordered = sorted([*known.rows, *unmarked], key=lambda row: (row["student"], int(row["lesson"])))
     names = {student: one["name"] for student, one in known.students.items()}
-    shown = ({**row, "name": names[row["student"]], "flags": ", ".join(row["flags"])} for row in ordered)
+    shown = (
+        {**row, "name": names[row["student"]], "status": status_of(row), "flags": ", ".join(row["flags"])}
+        for row in ordered
+    )
     written(known.out / "marks.csv", LONG, ([row[one] for one in LONG] for row in shown))
     lessons, sums = sorted({*known.lessons(), *(lesson for _, lesson in doubt)}, key=int), totals(known)
     full = full_points(known)
@@ -68,6 +73,11 @@ def write_marks(known):
     )
     unread = sorted({f"{clean(path, 300)}: {clean(why, 300)}" for path, why in in_short(known.unread)})
     atomic.write(known.out / "unread.txt", "".join(" ".join(line.split()) + "\n" for line in unread).encode())
+
+
+def status_of(row):
+    """A text that was given in waits, until a reader or an override gives it points."""
+    return (WAITING if row["points"] is None else "read") if row["status"] == "given" else row["status"]
 
 
 # The sheet that the teacher has downloaded: cells are replaced in place, and all other bytes stay as they are
@@ -115,7 +125,7 @@ def fill(path, marks, column=None, lesson=None, scale=None, say=lambda text: Non
     changes, done, used, others = [], set(), set(), 0
     for row, students, maximum in zip(rows, named, maxima, strict=True):
         if not students and (first := row[0].text.strip()) and first.lower() not in NOBODY:
-            left[NOT_HANDED_IN].append(first)
+            left[NOT_HANDED_IN].append(name_in(row, header) or first)
         if len(students) > 1:
             left[UNCLEAR] += sorted(students - double)
         if len(students) != 1 or students & double or target >= len(row):
@@ -124,7 +134,7 @@ def fill(path, marks, column=None, lesson=None, scale=None, say=lambda text: Non
         mine = sums[student]
         points = mine.get(lesson) if lesson else sum(mine.values()) if mine else None
         if points is None:
-            left[NOT_READ if student in not_read else NOT_HANDED_IN].append(student)
+            left[NOT_READ if student in not_read else NOT_HANDED_IN].append(name_in(row, header) or student)
             continue
         most = maximum if scale == "sheet" else scale
         if scale and most is None:
@@ -154,6 +164,12 @@ def fill(path, marks, column=None, lesson=None, scale=None, say=lambda text: Non
     atomic.write(path, data)
     left[NOT_THERE] = sorted(set(sums) - double - set(chain(*named)))
     return len(done), {why: who for why, who in left.items() if who}
+
+
+def name_in(row, header):
+    """The student's name in Moodle's or Canvas's sheet; "" if it has none."""
+    texts = (one.text.strip() for one, head in zip(row, header, strict=False) if head.strip().lower() in NAMES)
+    return next(texts, "")
 
 
 def copied(path, data):
