@@ -115,7 +115,7 @@ def test_mistakes_are_counted_by_exercise_of_those_who_handed_it_in_and_hunts_ap
     assert text.count("<ol class=") == 1
     (telling,) = re.findall(r'<ol class="next">.*?</ol>', text)
     assert "2 of 3" in telling
-    assert "fixed_mask" not in telling + projector.screen(known, mistakes.mistakes_in(known, "exercise")[0], 1, 1)
+    assert "fixed_mask" not in telling + projector.screen(known, mistakes.mistakes_in(known, "exercise")[:1], 1, 1)
 
 
 def test_what_is_not_recognised_says_so_and_the_same_answer_of_several_is_told(tmp_path):
@@ -210,7 +210,7 @@ def test_a_wrong_line_far_below_is_on_its_screen():
     ],
 )
 def test_the_projector_speaks_of_an_answer_and_not_to_its_author(words, told):
-    assert projector.to_all(words) == told
+    assert report.to_all(words) == told
 
 
 def test_a_lesson_has_screens_of_its_own_even_where_all_lessons_have_commoner_mistakes(tmp_path):
@@ -286,7 +286,7 @@ def test_a_wrong_answer_to_a_question_and_its_number_read_as_no_product(tmp_path
         message = "✗ 1.1 Title\n  You answered 14.\n  You added the values."
         known.rows.append(row(student, "1.1", status, kind="question", answer=answer, message=message, lesson="1"))
     text = report.questions(known)
-    assert '<b>14</b> <span class="quiet">answered by 2 of 3</span><br>You added the values.' in text
+    assert '<b>14</b> <span class="quiet">answered by 2 of 3</span><br>This answer added the values.' in text
 
 
 def test_shares_have_one_base_for_all_and_texts_that_wait_are_on_neither_side(tmp_path):
@@ -324,17 +324,120 @@ def test_a_notebook_that_was_not_read_is_said_so_in_the_tables_and_never_filled_
 
 def test_who_has_solved_little_or_is_silent_is_stuck(tmp_path):
     known = class_of(tmp_path, {"ada": (MISTAKE.name, UPPER)}, ["zoe"])
-    names = [name for name in EXERCISES if name != "causal_mask"][: report.FEW]
+    names = [name for name in EXERCISES if name != "causal_mask"][:6]
     known.rows += [row("zoe", name, "passed", lesson="1") for name in names[:3]]
     known.rows += [row("ada", name, "failed", lesson=lesson) for name, lesson in zip(names, "677788", strict=True)]
     stuck = report.Report(known).stuck()
-    assert re.findall(r"<bdi>(\w+)</bdi></a></th><td[^>]*>(\d of \d)</td>", stuck) == [
+    everywhere = "".join(re.findall(r'<tr data-lesson="">.*?</tr>', stuck, re.DOTALL))
+    assert re.findall(r"<bdi>(\w+)</bdi></a></th><td[^>]*>(\d+ of \d+)</td>", everywhere) == [
         ("Ada", "0 of 7"),
         ("Zoe", "3 of 7"),
     ]
-    assert stuck.count("less than a third solved") == 1
-    assert "nothing handed in after lesson 1" in stuck
-    assert '<a href="feedback/ada/index.html">' in stuck
+    assert everywhere.count("less than a third solved") == 1
+    assert 'less than a third solved; wrong: <a href="#c' in everywhere
+    assert "not handed in: lessons 6, 7, 8" in everywhere
+    assert '<a href="feedback/ada/index.html">' in everywhere
+
+
+def test_a_lesson_that_few_have_handed_in_makes_nobody_stuck(tmp_path):
+    known = class_of(tmp_path, {"ada": (MISTAKE.name, UPPER)}, ["zoe", "eve", "bob"])
+    names = [name for name in EXERCISES if name != "causal_mask"]
+    known.rows += [row(one, names[0], "passed", lesson="1") for one in ("ada", "zoe", "eve", "bob")]
+    known.rows += [row("ada", name, "failed", lesson="8") for name in names[1:6]]
+    text = report.Report(known)
+    (line,) = text.stuck_in("")
+    assert "<bdi>Ada</bdi></a></th>" in line
+    assert "1 of 7" in line
+    assert len(text.stuck_in("8")) == 1
+    assert text.stuck_in("1") == []
+
+
+def test_where_many_are_stuck_those_who_have_solved_least_have_a_line_and_the_others_a_name(tmp_path):
+    known = class_of(tmp_path, {f"s{n}": (MISTAKE.name, UPPER) for n in range(report.STUCK + 2)})
+    known.rows += [row(one, name, "failed") for one in known.students for name in list(EXERCISES)[:6]]
+    known.rows[-1] |= {"status": "passed"}
+    *lines, last = report.Report(known).stuck_in("")
+    assert len(lines) == report.STUCK
+    assert re.findall(r"<bdi>(\w+)</bdi>", last) == ["S8", "S9"]
+
+
+def test_who_has_solved_most_is_stuck_only_with_the_same_mistake_after_a_change(tmp_path):
+    known = class_of(tmp_path, {"ada": (MISTAKE.name, UPPER)})
+    names = [name for name in EXERCISES if name != "causal_mask"]
+    known.rows += [row("ada", names[0], "failed", mistake=MISTAKE.name)]
+    known.rows += [row("ada", name, "passed") for name in names[1:6]]
+    assert report.Report(known).stuck_in("") == []
+    known.rows[0]["again"] = True
+    assert "the same mistake after a change" in report.Report(known).stuck_in("")[0]
+
+
+def test_the_same_mistake_in_several_exercises_is_one_and_those_of_most_students_come_first(tmp_path):
+    answers = {one: (OTHER.name, UPPER) for one in ("ada", "bob", "eve")}
+    known = class_of(tmp_path, answers, ["zoe", "max", "kim"])
+    more = ["padding_mask", "masked_softmax"]
+    for item, who in zip(more, (("ada", "zoe"), ("max", "kim")), strict=True):
+        known.rows += [row(one, item, "failed", mistake=MISTAKE.name, message="✗\n  Wrong.") for one in who]
+    (telling,) = re.findall(r'<ol class="next">.*?</ol>', report.Report(known).body())
+    everywhere = re.findall(r"<li data-lesson=''>.*?</li>", telling)
+    assert "4 students, in 2 exercises: masked_<wbr>softmax, padding_<wbr>mask" in everywhere[0]
+    assert "3 of 6: causal_<wbr>mask" in everywhere[1]
+    assert "4 students, in 2 exercises" in projector.body(known)
+
+
+def test_exercises_and_bug_hunts_are_listed_with_the_most_often_wrong_first(tmp_path):
+    known = class_of(tmp_path, {"ada": (MISTAKE.name, UPPER), "bob": (MISTAKE.name, UPPER)}, ["eve"])
+    known.rows += [hunt(one, OTHER.name) for one in ("ada", "bob", "eve")]
+    known.rows += [row("eve", "causal_mask", "untouched")]
+    lines = re.findall(r"<tr.*?</tr>", report.Report(known).exercises())[1:]
+    told = [[re.sub("<.*?>", "", one) for one in re.findall(r"<t[hd].*?</t[hd]>", line)] for line in lines]
+    assert told == [["6 · fixed_mask", "0", "3", "0"], ["6 · causal_mask", "0", "2", "1"]]
+
+
+def test_the_projector_names_nothing_that_one_student_did_and_no_borrowed_code(tmp_path):
+    known = class_of(tmp_path, {"ada": (MISTAKE.name, UPPER), "bob": (MISTAKE.name, UPPER), "eve": (OTHER.name, UPPER)})
+    for one in ("zoe", "max"):
+        known.students[one] = {"name": one.capitalize(), "folder": "", "slug": one}
+        known.rows.append(row(one, "causal_mask", "passed", flags=[verdicts.BORROWED]))
+    assert [one["mistake"] for one in known.rows[3:]] == [marks.OWN] * 2
+    text = projector.body(known)
+    assert report.prose(MISTAKE.name) in text
+    assert report.prose(OTHER.name) not in text
+    assert marks.OWN not in text
+    assert "own code" not in text
+
+
+def test_questions_come_hardest_first_with_their_text_and_the_right_answer(tmp_path):
+    known = class_of(tmp_path, {})
+    for number, right in (("1.1", 9), ("6.1", 1), ("6.2", 3)):
+        for n in range(10):
+            status = "passed" if n < right else "failed"
+            message = f"✗ {number} Title\n  You answered 14.\n  You added the values."
+            known.rows.append(row(f"s{n}", number, status, kind="question", answer="14", message=message))
+    text = report.questions(known)
+    assert re.findall(r"<summary>(\d\.\d)", text) == ["6.1", "6.2", "1.1"]
+    assert "How many entries" in text or report.prose(report.all_questions()["6.1"].text) in text
+    assert text.count("Right: <b>") == 3
+    shown = projector.questions(known)
+    assert re.findall(r"<b>(\d\.\d)</b>", shown) == ["6.1", "6.2"]
+    assert "You " not in shown
+    assert "Right: <b>" in shown
+
+
+def test_a_text_that_nobody_has_read_waits_in_the_table(tmp_path):
+    known = class_of(tmp_path, {"ada": (MISTAKE.name, UPPER)}, ["zoe"])
+    known.rows += [row(one, "6.11", "given", kind="text") for one in ("ada", "zoe")]
+    known.rows[-1] |= {"points": 2, "flags": ["override"]}
+    tables.write_marks(known)
+    found = [line["status"] for line in sheets.table(tmp_path / "marks.csv") if line["kind"] == "text"]
+    assert found == ["waiting", "read"]
+
+
+def test_the_page_for_texts_says_the_command_that_goes_on(tmp_path):
+    known = class_of(tmp_path, {}, ["ada"])
+    known.rows.append(row("ada", "6.11", "given", kind="text", answer="Because."))
+    known.command = "python3 -m transformer_lessons mark 'my class'"
+    review.write_texts(known)
+    assert known.command in (tmp_path / "grading.html").read_text(encoding="utf-8")
 
 
 def test_points_have_their_maximum_and_texts_that_wait_a_column(tmp_path):
@@ -348,6 +451,7 @@ def test_points_have_their_maximum_and_texts_that_wait_a_column(tmp_path):
 def test_who_left_one_exercise_is_not_stuck_and_a_hunts_own_bug_is_no_second_mistake(tmp_path):
     known = class_of(tmp_path, {"ada": (MISTAKE.name, UPPER)})
     known.rows += [hunt("ada", MISTAKE.name), row("ada", "padding_mask", "untouched")]
+    known.rows += [row("ada", "sliding_window_mask", "passed"), row("ada", "shift_matrix", "passed")]
     assert "Nobody" in report.Report(known).stuck()
     known.rows.append(row("ada", "masked_softmax", "failed", mistake=MISTAKE.name))
     assert "masked_<wbr>softmax" in report.Report(known).stuck()

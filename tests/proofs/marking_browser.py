@@ -24,6 +24,15 @@ return [...document.querySelectorAll(".scroll")].filter((one) => isWide(one) && 
 """
 
 
+BACK = """
+const link = document.querySelectorAll(".back a")[arguments[0]], target = document.querySelector(link.hash);
+link.click();
+const { left, right, top, bottom } = target.getBoundingClientRect();
+const above = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+return target === above ? "seen" : `${link.hash} at ${left}, ${top} is under ${above && above.outerHTML.slice(0, 80)}`;
+"""
+
+
 class Marks(Page):
     """The pages of a class."""
 
@@ -70,6 +79,19 @@ class Marks(Page):
         self.expect(self.chosen() == [lesson], f"on the projector, {self.chosen()} is chosen")
         return lesson
 
+    def go_back_to_the_table(self):
+        """From any answer, its cell can be seen: nothing lies over it."""
+        self.open("report.html")
+        for number in range(0, len(self.all(".back a")), 7):
+            target = self.browser.execute_script(BACK, number)
+            self.expect(target == "seen", f"Back to the table: {target}")
+
+    def understand_both_ways_to_name(self, lesson):
+        for name in ("report.html", "report-anonymous.html", "grading.html"):
+            for way in (f"?lesson={lesson}", f"#{lesson}"):
+                self.open(name + way)
+                self.expect(self.chosen() == [lesson], f"{name}{way} shows {self.chosen()}")
+
     def read_texts(self, lesson):
         self.open(f"grading.html#{lesson}")
         questions = [one.text for one in self.seen("#questions button")]
@@ -92,6 +114,9 @@ class Marks(Page):
                 photograph(self.browser, f"projector-{len(shown)}")
         tables = [one.text for one in self.all(".rest h2")]
         self.expect(len(shown) >= len(tables) and steps < 200, f"{steps} keys lead to {shown}")
+        end = self.browser.execute_script("return scrollY")
+        press(self.browser, Keys.ARROW_RIGHT)
+        self.expect(end == self.browser.execute_script("return scrollY"), "after the last page, → goes elsewhere")
         last = [one.text for one in self.seen("h2")]
         self.expect(last == tables[-1:] or not tables[-1], f"the last screen is {last}, not {tables[-1]}")
         bar = self.browser.find_element(By.ID, "choice")
@@ -124,7 +149,9 @@ def main(folder=None):
             commands.mark(["sample", str(temporary / "class"), "--students", "8"])
             commands.mark([str(temporary / "class"), "--out", folder])
         page = Marks(browser, Path(folder))
+        page.go_back_to_the_table()
         lesson = page.choose_a_lesson()
+        page.understand_both_ways_to_name(lesson)
         page.read_texts(lesson)
         page.present(lesson)
         page.look_on_a_phone()

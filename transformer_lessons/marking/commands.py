@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shlex
 import sys
 from collections import Counter
 from pathlib import Path
@@ -30,7 +31,7 @@ def mark(arguments):
     for path in (options.source, options.roster, options.variants):
         if path is not None and not path.exists():
             return refuse(f"There is no {path}.")
-    return trouble() or marked(options)
+    return trouble() or marked(options, f"{COMMAND} mark {shlex.join(arguments)}")
 
 
 def number(text):
@@ -76,7 +77,7 @@ def trouble():
     return None
 
 
-def marked(options):
+def marked(options, command):
     from transformer_lessons.marking import (
         confinement,
         feedback,
@@ -107,6 +108,7 @@ def marked(options):
         known = marks.mark(options.source, out, options.jobs, print, options.student, options.roster, single)
     except ValueError as error:
         return refuse(error)
+    known.command = command
     for remark in known.remarks:
         print(plain(remark), file=sys.stderr)
     if options.format:

@@ -1,11 +1,13 @@
 // Texts are read one at a time. Points are kept in this browser after every key, and exported as a new texts.csv.
-const { columns, lines, questions, key } = JSON.parse(document.getElementById("texts").textContent);
+const { columns, lines, questions, key, goingOn } = JSON.parse(document.getElementById("texts").textContent);
 const KEYS = { 0: "0", 1: "1", 5: "0.5", h: "0.5", "½": "0.5" }, SIGNS = { 0: "0", 0.5: "½", 1: "1" };
 const find = (id) => document.getElementById(id);
 const inFile = new Map(lines.map((line) => [line.id, filled(line)]));
 let saved = {}, isKept = true, point = 0, place = 0;  // point: where digits go; after the third, nowhere
 try { saved = JSON.parse(localStorage.getItem(key) || "{}"); } catch { isKept = false; }
-let disputed = restore(lines, saved), lesson = location.hash.slice(1), groups = chosen();
+let disputed = restore(lines, saved), groups;
+let lesson = location.hash.slice(1) || new URLSearchParams(location.search).get("lesson") || "";
+groups = chosen();
 if (!groups.length) groups = chosen(lesson = "");
 
 function lessonOf(number) { return number.split(".")[0]; }
@@ -198,7 +200,7 @@ const allRead = () => `Everything${lesson && ` of lesson ${lesson}`} is read: ex
 // One lesson or all; it stands in the address, for links and reloads.
 function choose(wanted) {
   lesson = wanted;
-  history.replaceState(null, "", `#${lesson}`);
+  history.replaceState(null, "", `${location.pathname}#${lesson}`);
   groups = chosen();
   place = Math.max(0, groups.findIndex(([line]) => !isRead(line)));
   show();
@@ -236,7 +238,7 @@ find("export").onclick = () => {
   link.click();
   URL.revokeObjectURL(link.href);
   store();
-  update("Put texts.csv into the marks folder, in place of the old one, and mark again.");
+  update(goingOn);
 };
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") document.activeElement.blur();

@@ -25,6 +25,7 @@ from transformer_lessons.tools import atomic
 
 TEXTS = ("question", "who", "text", "p1", "p2", "p3", "comment", "flags")
 OVERRIDES = ("student", "item", "points", "reason")
+OWN = "the course's own code"  # the mistake of whoever calls it in place of writing their own
 
 
 @dataclass
@@ -44,6 +45,7 @@ class Class:
     left_out: dict[str, list[tuple[str, str]]] = field(default_factory=dict)  # student → file, why it does not count
     halves: bool = False  # is half of the class told no names of mistakes?
     policy: dict = field(default_factory=lambda: dict(POLICY))
+    command: str = ""  # which marks the class again
 
     def pseudonym(self, student: str) -> str:
         return "S" + hmac.new(str(self.seed).encode(), student.encode(errors="replace"), "sha256").hexdigest()[:8]
@@ -267,7 +269,7 @@ def scored(row: Row, policy: dict) -> Row:
     if verdicts.BORROWED in row["flags"] and policy["borrowed"] == "fail":
         row |= {
             "status": "failed",
-            "mistake": "the course's own code",
+            "mistake": OWN,
             "message": f"✗ {row['item']}: this calls the course's own {row['exercise']}; "
             "the exercise is to write your own.",
         }

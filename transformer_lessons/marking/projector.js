@@ -6,7 +6,8 @@ const choice = document.getElementById("choice"), buttons = [...choice.querySele
 const keys = document.getElementById("keys"), PAGE = 0.8;  // of the window
 document.body.classList.add("deck");
 choice.hidden = keys.hidden = false;
-let [lesson, place] = location.hash.slice(1).split("-"), parts = of(lesson);
+const asked = location.hash.slice(1) || new URLSearchParams(location.search).get("lesson") || "";
+let [lesson, place] = asked.split("-"), parts = of(lesson);
 if (parts.length === tables.length) parts = of(lesson = "");
 place = Math.min(Math.max(Number(place) - 1 || 0, 0), parts.length - 1);
 
@@ -21,7 +22,7 @@ function show() {
   for (const button of buttons) button.setAttribute("aria-pressed", button.dataset.lesson === lesson);
   document.body.classList.toggle("end", tables.includes(parts[place]));
   parts[place].classList.toggle("told-all", parts[place].querySelector(".answer.shown") !== null);
-  history.replaceState(null, "", `#${lesson}-${place + 1}`);
+  history.replaceState(null, "", `${location.pathname}#${lesson}-${place + 1}`);
   scrollTo(0, 0);
   hint();
 }
@@ -29,7 +30,7 @@ function show() {
 function hint() {
   const step = next(), isLast = place === parts.length - 1;
   const what = step ? step.matches(".look") ? "where to look" : step.matches(".right") ? "the right line" : "the answer"
-    : !isRead() ? "more" : isLast ? "" : tables.includes(parts[place + 1]) ? "the numbers" : "next";
+    : !isRead() ? "more" : isLast ? "" : parts[place + 1].querySelector(".rest > h2")?.textContent ?? "next";
   keys.textContent = `${what && `→ ${what}   `}← back`;
 }
 
@@ -37,7 +38,8 @@ function on() {
   const step = next();
   if (!step && !isRead()) return scrollBy(0, PAGE * innerHeight);
   if (step) step.classList.add("shown");
-  else place = Math.min(place + 1, parts.length - 1);
+  else if (place === parts.length - 1) return;
+  else place += 1;
   show();
 }
 

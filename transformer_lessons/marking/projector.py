@@ -1,25 +1,29 @@
 """The report for the projector: the commonest mistakes, one on each screen, and numbers. Nobody can be recognised."""
 
-import re
 from collections import Counter, defaultdict
 
+from transformer_lessons.marking.marks import OWN
 from transformer_lessons.marking.mistakes import answer_to_show, handed_in, lines_instead, mistakes_in
 from transformer_lessons.marking.naming import clean
 from transformer_lessons.marking.report import (
+    answered,
+    asked,
     broken,
+    counted,
     heading,
     prose,
-    questions,
     safe,
     sentence,
     table,
     title_of,
+    to_all,
     with_script,
     worth_telling,
 )
 from transformer_lessons.tools import atomic
 
 LINES = 16  # of an answer on a screen
+MANY = 0.4  # of the answers to a question, which are wrong
 WRAPS = range(48, 101, 4)  # after how many characters a line may be broken
 SHAPES = {"pile": (86, 30), "pair": (52, 66)}  # the room for code above the words or beside them, in % of the window
 
@@ -40,8 +44,8 @@ def body(known):
         ]
     parts = {
         "How many have solved what": solved(known),
-        "All mistakes": all_mistakes(known, mistakes),
-        "Questions": questions(known, can_be_sorted=False),
+        "Mistakes of more than one": all_mistakes(known, mistakes),
+        "Questions that many got wrong": questions(known),
     }
     rest = "".join(f'<section class="rest"><h2>{title}</h2>{text}</section>\n' for title, text in parts.items())
     return "\n".join([choice(known), *screens, rest, '<p id="keys" class="quiet" hidden></p>'])
@@ -57,8 +61,12 @@ def nothing(lesson=""):
     return f"{begun(lesson)}{title}<h2>No mistake was made twice.</h2></section>"
 
 
-def screen(known, mistake, rank, count, only=""):
-    """An answer and a question; then, one key after another, where to look, what is wrong, and the right line."""
+def screen(known, group, rank, count, only=""):
+    """An answer and a question; then, one key after another, where to look, what is wrong, and the right line.
+
+    The answer is from the exercise in which most have made the mistake.
+    """
+    mistake, share = group[0], f"{counted(group)}{' who handed it in' * (len(group) == 1)}"
     lines, wrong = answer_to_show(known, mistake)
     right = lines_instead(mistake, lines, wrong)
     lines, wrong = part_to_show(lines, wrong)
@@ -75,7 +83,7 @@ def screen(known, mistake, rank, count, only=""):
     )
     return (
         f'{begun(only)}<p class="rank">{rank} of {count} · {title_of(mistake.lesson)} · '
-        f"{mistake.share()} who handed it in</p><h2><code>{broken(mistake.item)}</code></h2>"
+        f"{share}</p><h2><code>{broken(mistake.item)}</code></h2>"
         f'<div class="{kind}">{code}<div class="told"><p class="ask">What is wrong here?</p>'
         f'{look}<div class="step answer">{answer}</div>{instead}</div></div></section>'
     )
@@ -90,16 +98,6 @@ def part_to_show(lines, wrong):
     more = ["…"] * (first + LINES < len(lines))
     numbers = {number - first for number in wrong if number - first >= len(head)}
     return [clean(line, 200) for line in (*head, *part, *more)], numbers
-
-
-def to_all(words):
-    """What a verdict says to the author of an answer, in words that speak of the answer."""
-    words = words.replace("your own", "one's own")
-    words = re.sub(r"\b([Yy])our\b", lambda found: "The" if found[1] == "Y" else "the", words)
-    words = re.sub(r"\byours\b", "this one", words)
-    words = re.sub(r"\bdo you (?!do|get|have|know|need)", "does the code ", words)
-    its_author = r"(?<!do )(?<!once )\b([Yy])ou (return|draw|look|find|read)\b"
-    return re.sub(its_author, lambda found: f"{'The' if found[1] == 'Y' else 'the'} code {found[2]}s", words)
 
 
 def hanging(line, wrong=False):
@@ -154,13 +152,24 @@ def solved(known):
 
 
 def all_mistakes(known, mistakes):
+    """Those of more than one student, who could otherwise tell who is meant; calls of the course's code are no slip."""
     lines = [
         f'<tr data-lesson="{one.lesson}"><th scope="row">{one.lesson} · {broken(one.item)}: {prose(one.name)}</th>'
         f'<td class="n">{one.share()}</td><td>{prose(to_all(one.why))}</td></tr>'
         for one in sorted(mistakes, key=lambda one: int(one.lesson))
+        if len(one.students) > 1 and one.name != OWN
     ]
-    return (
-        table("All mistakes", heading("mistake", "students", "what is wrong"), lines, "text mistakes")
-        if lines
-        else "<p>None.</p>"
-    )
+    header = heading("mistake", "students", "what is wrong")
+    return table("Mistakes", header, lines, "text mistakes") if lines else "<p>None.</p>"
+
+
+def questions(known):
+    """Those that many got wrong, the hardest first, with their text, the right answer and the commonest wrong one."""
+    lines = [
+        f'<tr data-lesson="{number.split(".")[0]}"><th scope="row"><b>{number}</b>{asked(number)}</th>'
+        f'<td class="n">{right} of {count}</td><td>{about}</td></tr>'
+        for number, right, count, about in answered(known)
+        if count - right > max(1, MANY * count)
+    ]
+    header = heading("question", "right", "commonest wrong answer")
+    return table("Questions", header, lines, "text questions") if lines else "<p>None.</p>"

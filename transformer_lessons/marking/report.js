@@ -16,11 +16,13 @@ for (const button of document.querySelectorAll(".sort")) {
 const buttons = [...document.querySelectorAll("#choice button")], results = document.querySelector("table.class");
 const heads = results ? [...results.tHead.rows[0].cells] : [];
 const columns = heads.flatMap((cell) => Array(cell.colSpan).fill(cell.dataset.lesson || ""));
-const PARTS = "#lessons tr[data-lesson], #next li, #mistakes > div, #questions tr[data-lesson], #code details";
+const PARTS = "#lessons tr[data-lesson], #next li, #stuck tbody tr, #exercises tbody tr, #mistakes > div, "
+  + "#questions tr[data-lesson], #code details";
 // The lesson stands in the address, for links and reloads, and is passed on to the projector.
 function only(lesson) {
   const here = new URL(location);
   here.search = lesson && `lesson=${lesson}`;
+  if (/^#\d*$/.test(here.hash)) here.hash = "";  // the projector's way to name a lesson
   if (here.href !== location.href) history.replaceState(null, "", here);
   for (const link of document.querySelectorAll("a.of-lesson")) link.hash = lesson;
   for (const button of buttons) button.setAttribute("aria-pressed", button.dataset.lesson === lesson);
@@ -47,7 +49,7 @@ function open() {
   }
 }
 addEventListener("hashchange", open);
-const asked = new URLSearchParams(location.search).get("lesson");
+const asked = new URLSearchParams(location.search).get("lesson") ?? location.hash.slice(1);
 if (buttons.some((button) => button.dataset.lesson === asked)) only(asked);
 open();
 const all = document.getElementById("all");

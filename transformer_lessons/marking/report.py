@@ -10,9 +10,10 @@ from pathlib import Path
 from statistics import mean, median
 
 from transformer_lessons.exercises.checker.card import card_of, marked_up
-from transformer_lessons.exercises.questions.kinds import Choices
+from transformer_lessons.exercises.questions.kinds import Choices, Value
 from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.marking.confinement import ALL, PROMISES
+from transformer_lessons.marking.marks import OWN
 from transformer_lessons.marking.mistakes import UNKNOWN, Mistake, handed_in, mistakes_in
 from transformer_lessons.marking.naming import clean
 from transformer_lessons.marking.results import Row
@@ -33,9 +34,26 @@ LEGEND = (
     ("⚑", "", "a reason to talk, not evidence"),
     ("✎", "", "points that you gave"),
 )
+NOT_TO_YOU = (
+    (r"your own", "one's own"),
+    (r"\bYour\b", "The"),
+    (r"\byour\b", "the"),
+    (r"\byours\b", "this one"),
+    (r"\bdo you (?!do|get|have|know|need)", "does the code "),
+    (r"\bYou have (counted|given)\b", r"This answer has \1"),
+    (r"\bYou (\w+ed|left|took)\b", r"This answer \1"),
+    (r"\b(and|or) you counted\b", r"\1 counted"),
+    (r"\bDid you\b", "Did this answer"),
+    (r"\bYou (would|cannot)\b", r"One \1"),
+    (r"\bYou get\b", "One gets"),
+    (r"\bYou still have\b", "One still has"),
+)
 COMMONEST = 5  # mistakes that get a screen each
-LEFT = 3  # untouched exercises, solved by most, that make a student stuck
-FEW, SILENT = 6, 2  # exercises of which somebody stuck has solved less than a third; lessons without a notebook
+HARDEST = 8  # exercises that are listed where all lessons are chosen
+LEFT, SILENT = 3, 3  # untouched exercises that most have solved, or lessons not handed in, that make a student stuck
+FEW = 3  # exercises of which somebody stuck has solved less than a third
+STUCK = 8  # students with a line of their own
+SHOWN = 3  # wrong answers to which the line of somebody stuck leads
 
 
 def page(title, body, policy=""):
@@ -121,11 +139,12 @@ class Report:
 
     def body(self):
         parts = {
-            "results": ("Results", "Who has solved what", self.results()),
-            "lessons": ("Lessons", "Lesson by lesson", self.lessons()),
             "next": ("Next time", "Say this next time", self.commonest()),
-            "mistakes": ("Mistakes", "All mistakes", self.all_mistakes()),
             "stuck": ("Stuck", "Stuck", self.stuck()),
+            "results": ("Results", "Who has solved what", self.results()),
+            "exercises": ("Exercises", "Exercises, the most often wrong first", self.exercises()),
+            "lessons": ("Lessons", "Lesson by lesson", self.lessons()),
+            "mistakes": ("Mistakes", "All mistakes", self.all_mistakes()),
             "questions": ("Questions", "Questions", questions(self.known)),
             "unread": ("Not read", "Not read", self.unread()),
             "code": ("Code", "Wrong answers, with their verdicts", self.code()),
@@ -133,9 +152,10 @@ class Report:
         links = "".join(f'<a href="#{name}">{short}</a>' for name, (short, _, _) in parts.items())
         links += '<a class="of-lesson" href="report-anonymous.html">Projector ↗</a>'
         links += '<a href="similar.html">Strikingly alike ↗</a>'
-        sections = (
+        first, second, *others = (
             f'<section id="{name}"><h2>{title}</h2>\n{text}</section>' for name, (_, title, text) in parts.items()
         )
+        sections = [f'<div class="top">{first}\n{second}</div>', *others]
         lessons = "".join(
             f'<button data-lesson="{lesson}" title="{title_of(lesson)}">{lesson}</button>'
             for lesson in self.known.lessons()
@@ -177,7 +197,8 @@ class Report:
         else:
             facts = [(f"{number:,}", f"student{'s' * (number != 1)}"), (str(len(lessons)), in_words(lessons))]
         if shares := self.shares(who, lesson):
-            facts += [(f"{mean(shares):.0%}", "of the points that can be had by now, on average")]
+            base = "of those who handed it in" if lesson else "with 0 for lessons not handed in"
+            facts += [(f"{mean(shares):.0%}", f"of the points on average, {base}, and without unread texts")]
         texts = f"text{'s' * (waiting != 1)} waiting for a reader"
         facts += [
             (f"{count['passed']:,}", f"exercises solved, of {count['passed'] + count['failed']:,} that were tried"),
@@ -318,7 +339,9 @@ class Report:
             lines.append(distribution(title_of(lesson), f"{len(who)} of {len(self.students)}", shares, waiting, lesson))
         shares = self.shares(self.students)
         some = set().union(*self.handed_in.values())
-        everyone = distribution("All lessons", f"{len(some)} of {len(self.students)}", shares, "")
+        everyone = distribution(
+            "All lessons, with 0 for those not handed in", f"{len(some)} of {len(self.students)}", shares, ""
+        )
         if not lines:
             return "<p>Nothing has been handed in.</p>"
         header = heading("lesson", "handed in", "mean", "median", "from 0 to 100 %", "texts to read")
@@ -327,23 +350,36 @@ class Report:
     # Mistakes
 
     def commonest(self):
-        """The mistakes that are worth a word to all, in short."""
-        telling = worth_telling(self.mistakes)
-        more = [
-            one
-            for lesson in self.known.lessons()
-            for one in worth_telling([one for one in self.mistakes if one.lesson == lesson])
-        ]
-        lines = (
-            f"<li data-lesson='{one.lesson}'{' class=more' * (one not in telling)}>"
-            f"<strong>{broken(one.item)}: {prose(one.name)}</strong> <span class='quiet'>{one.share()}</span><br>"
-            f"{prose(sentence(one.look or one.why))}</li>"
-            for one in [*telling, *(one for one in more if one not in telling)]
-        )
+        """The mistakes that are worth a word to all, in short: those of all lessons, or of one."""
+        lines = []
+        for lesson in ("", *self.known.lessons()):
+            for group in worth_telling([one for one in self.mistakes if lesson in ("", one.lesson)]):
+                items = ", ".join(broken(one.item) for one in group)
+                name, told = sentence(prose(group[0].name)), prose(sentence(group[0].look or group[0].why))
+                lines.append(
+                    f"<li data-lesson='{lesson}'{' class=more' * bool(lesson)}><strong>{name}</strong> "
+                    f"<span class='quiet'>{counted(group)}: {items}</span><br>{told}</li>"
+                )
         where = (
             '<p class="script"><a class="of-lesson" href="report-anonymous.html">Show them on the projector ↗</a></p>'
         )
-        return f'<ol class="next">{"".join(lines)}</ol>{where}' if telling else "<p>No mistake was made twice.</p>"
+        return f'<ol class="next">{"".join(lines)}</ol>{where}' if lines else "<p>No mistake was made twice.</p>"
+
+    def exercises(self):
+        """Exercises and bug hunts by how many have them wrong: the first of all lessons, or all of one."""
+        count = Counter((row["item"], row["status"]) for row in self.rows)
+        lines = []
+        for item in sorted(self.items, key=lambda item: (-count[item, "failed"], count[item, "passed"])):
+            lesson, more = self.items[item], " class='more'" * (len(lines) >= HARDEST)
+            rest = count[item, "untouched"] + count[item, "missing"]
+            numbers = (count[item, "passed"], count[item, "failed"], rest)
+            cells = "".join(
+                f'<td class="n" data-what="{what}">{number}</td>'
+                for what, number in zip(("solved", "wrong", "untouched"), numbers, strict=True)
+            )
+            lines.append(f'<tr data-lesson="{lesson}"{more}><th scope="row">{lesson} · {broken(item)}</th>{cells}</tr>')
+        header = heading("exercise", "solved", "wrong", "untouched")
+        return table("Exercises", header, lines, "text exercises") if lines else "<p>None.</p>"
 
     def all_mistakes(self):
         """For each lesson, its mistakes with who made them, in the catalogue's own words; hunts apart."""
@@ -389,45 +425,77 @@ class Report:
         )
 
     def stuck(self):
-        """Who made a mistake again after a change, or in two exercises, left much, solved little, or is silent."""
+        """Who is stuck in all lessons together, or in one."""
+        lines = [line for lesson in ("", *self.known.lessons()) for line in self.stuck_in(lesson)]
+        return (
+            table("Stuck", heading("student", "solved", "what shows it"), lines, "text stuck")
+            if lines
+            else "<p>Nobody, as far as the notebooks show.</p>"
+        )
+
+    def stuck_in(self, lesson):
+        """Lines for those who are stuck in a lesson, or in all, whoever has solved least first.
+
+        All are the lessons that a student has handed in, and those that at least half of the class has.
+        """
         lines = []
         for student in self.students:
-            solved = sum(row["status"] == "passed" for row in self.rows if row["student"] == student)
-            few = len(self.items) >= FEW and solved < len(self.items) / 3
-            if found := list(self.signs(student)) or ["less than a third solved"] * few:
+            due = [one for one in self.known.lessons() if self.is_due(one, student)]
+            skipped = [one for one in due if student not in self.handed_in[one]] if not lesson else []
+            chosen = [lesson] if lesson else due
+            if lesson and student not in self.handed_in[lesson]:
+                continue
+            items = [item for item, of in self.items.items() if of in chosen]
+            rows = [row for item in items if (row := self.by.get((student, item)))]
+            solved = sum(row["status"] == "passed" for row in rows)
+            if found := self.signs(student, rows, solved, len(items), skipped):
                 line = (
-                    f'<tr><th scope="row">{self.to_feedback(student)}</th><td class="n" data-what="solved">{solved} of '
-                    f"{len(self.items)}</td><td>{'<br>'.join(found)}</td></tr>"
+                    f'<tr data-lesson="{lesson}"{" class=more" * bool(lesson)}><th scope="row">'
+                    f'{self.to_feedback(student)}</th><td class="n" data-what="solved">{solved} of {len(items)}</td>'
+                    f"<td>{'<br>'.join(found)}</td></tr>"
                 )
-                lines.append((solved, -len(found), line))
-        if not lines:
-            return "<p>Nobody, as far as the notebooks show.</p>"
-        note = '<p class="quiet">In all lessons together. Whoever has solved least comes first.</p>'
-        ordered = [line for *_, line in sorted(lines, key=lambda one: one[:2])]
-        return note + table("Stuck", heading("student", "solved", "what shows it"), ordered, "text stuck")
+                lines.append((solved / max(len(items), 1), -len(found), student, line))
+        ordered = sorted(lines, key=lambda one: one[:2])
+        shown = [line for *_, line in ordered[:STUCK]]
+        if others := ", ".join(self.to_feedback(student) for _, _, student, _ in ordered[STUCK:]):
+            here = f'<tr data-lesson="{lesson}"{" class=more" * bool(lesson)}>'
+            shown.append(f'{here}<td colspan="3">Less clearly: {others}</td></tr>')
+        return shown
 
-    def signs(self, student):
-        """What shows that a student is stuck, beside how little is solved."""
+    def is_due(self, lesson, student):
+        """Has a student handed in a lesson, or at least half of the class? One that was not read does not count."""
+        who = self.handed_in[lesson]
+        return student in who or (2 * len(who) >= len(self.students) and (student, lesson) not in self.known.in_doubt)
+
+    def signs(self, student, rows, solved, count, skipped):
+        """What shows that a student is stuck, with links to wrong answers."""
         passed = Counter(row["item"] for row in self.rows if row["status"] == "passed")
-        same, left = defaultdict(set), []
-        for row in (row for row in self.rows if row["student"] == student):
-            if row["status"] == "failed" and row["mistake"]:
-                if row["kind"] == "exercise":  # a hunt's own bug may be one of these
-                    same[row["mistake"]].add(row["item"])
-                if row["again"]:
-                    where = self.to_code(student, row["item"])
-                    yield f"the same mistake after a change: {where}, {prose(row['mistake'])}"
-            if row["status"] == "untouched" and passed[row["item"]] > 0.6 * len(self.handed_in[row["lesson"]]):
-                left.append(row["item"])
-        for mistake, items in same.items():
-            if len(items) > 1 and mistake != "does not run":
-                where = " and ".join(self.to_code(student, item) for item in sorted(items))
-                yield f"the same mistake twice: {where}, {prose(mistake)}"
-        last = max((int(one) for one, who in self.handed_in.items() if student in who), default=0)
-        if sum(int(lesson) > last for lesson in self.known.lessons()) >= SILENT:
-            yield "nothing handed in" + f" after lesson {last}" * (last > 0)
-        if len(left) >= LEFT:
-            yield "untouched, though most have solved it: " + ", ".join(map(broken, left))
+        wrong = [row for row in rows if row["status"] == "failed"]
+        most = {row["item"] for row in rows if passed[row["item"]] > 0.6 * len(self.handed_in[row["lesson"]])}
+        left = [row["item"] for row in rows if row["status"] == "untouched" and row["item"] in most]
+        same = defaultdict(list)
+        for row in wrong:
+            if row["kind"] == "exercise" and row["mistake"]:  # a hunt's own bug may be one of these
+                same[row["mistake"]].append(row["item"])
+        found = [
+            f"the same mistake after a change: {self.to_code(student, row['item'])}, {prose(row['mistake'])}"
+            for row in wrong
+            if row["again"] and row["mistake"]
+        ]
+        if 3 * solved < 2 * count:  # whoever has solved most is not stuck for these
+            for mistake, items in same.items():
+                if len(items) > 1 and mistake != "does not run":
+                    where = ", ".join(self.to_code(student, item) for item in items)
+                    found.append(f"{prose(mistake)}, {len(items)} times: {where}")
+            if len(skipped) >= SILENT:
+                found.append(f"not handed in: lessons {', '.join(skipped)}")
+            if len(left) >= LEFT:
+                found.append("untouched, though most have solved it: " + ", ".join(map(broken, left)))
+        if count >= FEW and 3 * solved < count:
+            shown = wrong[:SHOWN] if not any("href" in one for one in found) else []
+            where = ", ".join(self.to_code(student, row["item"]) for row in shown)
+            found.append("less than a third solved" + f"; wrong: {where}" * bool(where))
+        return found
 
     def to_code(self, student, item):
         number = self.shown.get((student, item))
@@ -527,40 +595,76 @@ def to_texts(words, lesson, waiting):
     return f'<a href="grading.html{f"#{lesson}" * bool(lesson)}">{words}</a>' if waiting else words
 
 
-def worth_telling(mistakes: list[Mistake]) -> list[Mistake]:
-    """The commonest that were made more than once, and about which there is something to say."""
-    return [one for one in mistakes if len(one.students) > 1 and one.why and one.name != "does not run"][:COMMONEST]
+def worth_telling(mistakes: list[Mistake]) -> list[list[Mistake]]:
+    """The commonest that more than one has made, and about which there is something to say.
+
+    The same mistake in several exercises is one; where it was made most often comes first.
+    """
+    groups = defaultdict(list)
+    for one in mistakes:
+        if one.why and one.name not in ("does not run", OWN):
+            groups[one.name if one.name != UNKNOWN else (one.item, one.digest)].append(one)
+    ordered = sorted(groups.values(), key=lambda group: (-len(who_made(group)), -len(group)))
+    return [group for group in ordered if len(who_made(group)) > 1][:COMMONEST]
 
 
-def questions(known, can_be_sorted=True):
-    """For each question, how many answers are right, and the commonest wrong answer with its explanation."""
+def who_made(group: list[Mistake]) -> set[str]:
+    return set().union(*(one.students for one in group))
+
+
+def counted(group: list[Mistake]) -> str:
+    """How many have made a mistake, in how many exercises."""
+    if len(group) == 1:
+        return group[0].share()
+    return f"{len(who_made(group))} students, in {len(group)} exercises"
+
+
+def questions(known):
+    """For each question, the hardest first: how many answers are right, and the commonest wrong one, explained."""
+    lines = [
+        f'<tr data-lesson="{number.split(".")[0]}" data-right="{-right / count}" '
+        f'data-place="{-place_of(number)}"><th scope="row"><details><summary>{number} '
+        f"{prose(all_questions()[number].title)}</summary>{asked(number)}</details></th>"
+        f'<td class="n">{right / count:.0%} <span class="bar"><i style="width: {right / count:.0%}"></i></span><br>'
+        f'<span class="quiet">{right} of {count}</span></td><td>{about}</td></tr>'
+        for number, right, count, about in answered(known)
+    ]
+    heads = sorting("place", "question", "") + sorting("right", "right", "")
+    header = [f'<tr>{heads}<th scope="col">commonest wrong answer</th></tr>']
+    caption = "Right answers, and the commonest wrong one"
+    return table(caption, header, lines, "text questions") if lines else "<p>None has been answered.</p>"
+
+
+def place_of(number: str) -> int:
+    lesson, place = number.split(".")
+    return 1000 * int(lesson) + int(place)
+
+
+def answered(known):
+    """[(question, right answers, answers, the commonest wrong one, explained)], the hardest question first."""
     rows = defaultdict(list)
     for row in known.rows:
         if row["kind"] == "question" and row["status"] in ("passed", "failed"):
             rows[row["item"]].append(row)
-    lines = []
-    ordered = sorted(rows.items(), key=lambda one: [int(part) for part in one[0].split(".")])
-    for place, (number, answers) in enumerate(ordered):
-        wrong = Counter(row["answer"] for row in answers if row["status"] == "failed").most_common(1)
-        about = ""
-        if wrong:
-            row = next(row for row in answers if row["answer"] == wrong[0][0] and row["status"] == "failed")
-            about = explained(row, f"{wrong[0][1]} of {len(answers)}")
-        right = sum(row["status"] == "passed" for row in answers)
-        share = right / len(answers)
-        bar = f'<span class="bar"><i style="width: {share:.0%}"></i></span>'
-        lines.append(
-            f'<tr data-lesson="{number.split(".")[0]}" data-place="{-place}" data-right="{-share}">'
-            f'<th scope="row">{number} '
-            f"{prose(all_questions()[number].title)}</th>"
-            f'<td class="n">{share:.0%} {bar}<br><span class="quiet">{right} of {len(answers)}</span></td>'
-            f"<td>{about}</td></tr>"
-        )
-    plain = '<th scope="col">question</th><th scope="col">right</th>'
-    heads = sorting("place", "question", "") + sorting("right", "right", "") if can_be_sorted else plain
-    header = [f'<tr>{heads}<th scope="col">commonest wrong answer</th></tr>']
-    caption = "Right answers, and the commonest wrong one"
-    return table(caption, header, lines, "text questions") if lines else "<p>None has been answered.</p>"
+    found = []
+    for number in sorted(rows, key=place_of):
+        answers, about = rows[number], ""
+        failed = [row for row in answers if row["status"] == "failed"]
+        if failed:
+            answer, times = Counter(row["answer"] for row in failed).most_common(1)[0]
+            row = next(row for row in failed if row["answer"] == answer)
+            about = explained(row, f"{times} of {len(answers)}")
+        found.append((number, len(answers) - len(failed), len(answers), about))
+    return sorted(found, key=lambda one: one[1] / one[2])
+
+
+def asked(number):
+    """The question's text, with its choices, and the right answer."""
+    question = all_questions()[number]
+    shown = "".join(f"<p>{prose(one)}</p>" for one in question.shown())
+    right = ", ".join(sorted(question.right_letters)) if isinstance(question, Choices) else ""
+    right = question.say(question.right) if isinstance(question, Value) else right
+    return f'{shown}<p class="right">Right: <b>{prose(right, 200)}</b></p>'
 
 
 def explained(row, share):
@@ -571,7 +675,15 @@ def explained(row, share):
         answer = f"{answer}) {question.lettered[answer].text}"
     said = " ".join(line for line in lines if line not in (answer, f"You chose {row['answer']}."))
     said = said.removeprefix(f"You answered {answer}. ").removeprefix(f"{row['answer']}) ")
-    return f'<b>{prose(answer, 200)}</b> <span class="quiet">answered by {share}</span><br>{prose(said)}'
+    return f'<b>{prose(answer, 200)}</b> <span class="quiet">answered by {share}</span><br>{prose(to_all(said))}'
+
+
+def to_all(words):
+    """What a verdict says to the author of an answer, in words that speak of the answer."""
+    for pattern, instead in NOT_TO_YOU:
+        words = re.sub(pattern, instead, words)
+    its_author = r"(?<!do )(?<!once )\b([Yy])ou (return|draw|look|find|read)\b"
+    return re.sub(its_author, lambda found: f"{'The' if found[1] == 'Y' else 'the'} code {found[2]}s", words)
 
 
 def sentence(text):

@@ -67,7 +67,11 @@ def write_grading(known, lines):
     }
     rows = [row for row in rows if row["question"] in questions]
     key = f"texts of {known.pseudonym('this class')}"
-    data = json.dumps({"columns": TEXTS, "lines": rows, "questions": questions, "key": key}, ensure_ascii=False)
+    going_on = f"Now move it into {known.out}, in place of the old one" + (
+        f", and run: {known.command}" * bool(known.command)
+    )
+    asked = {"columns": TEXTS, "lines": rows, "questions": questions, "key": key, "goingOn": going_on}
+    data = json.dumps(asked, ensure_ascii=False)
     names = ("grading.html", "grading.css", "texts.js", "grading.js")
     body, style, *scripts = (Path(__file__).with_name(name).read_text(encoding="utf-8") for name in names)
     script = "".join(scripts)
