@@ -304,8 +304,10 @@ globalThis.curled = text => text.replace(/(?<=\p{L})'(?=\p{L})|(?<=s)'(?=\s)/gu,
   };
   addEventListener('load', fit);
   addEventListener('resize', fit);
-  addEventListener('change', fit);
-  addEventListener('toggle', fit, true);
+  let fitting = 0;
+  const fitSoon = () => { fitting ||= requestAnimationFrame(() => { fitting = 0; fit(); }); };  // once, however many are unfolded
+  addEventListener('change', fitSoon);
+  addEventListener('toggle', fitSoon, true);
 
   // In prose (1, 2) stays on one line, as does 5 %, -2 has the sign that is as wide as a plus, and an apostrophe curls.
   const prose = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
