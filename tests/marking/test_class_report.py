@@ -417,6 +417,7 @@ def test_questions_come_hardest_first_with_their_text_and_the_right_answer(tmp_p
     assert re.findall(r"<summary>(\d\.\d)", text) == ["6.1", "6.2", "1.1"]
     assert "How many entries" in text or report.prose(report.all_questions()["6.1"].text) in text
     assert text.count("Right: <b>") == 3
+    assert "Right: <b>0.33</b>" in report.asked("6.4"), "with the decimal places that it asks for"
     shown = projector.questions(known)
     assert re.findall(r"<b>(\d\.\d)</b>", shown) == ["6.1", "6.2"]
     assert "You " not in shown

@@ -6,6 +6,7 @@ import html
 import re
 from collections import Counter, defaultdict
 from datetime import date
+from math import log10
 from pathlib import Path
 from statistics import mean, median
 
@@ -663,7 +664,9 @@ def asked(number):
     question = all_questions()[number]
     shown = "".join(f"<p>{prose(one)}</p>" for one in question.shown())
     right = ", ".join(sorted(question.right_letters)) if isinstance(question, Choices) else ""
-    right = question.say(question.right) if isinstance(question, Value) else right
+    if isinstance(question, Value):  # with as many decimal places as the question asks for
+        rounded = question.tolerance and round(question.right, round(-log10(2 * question.tolerance)))
+        right = question.say(rounded or question.right)
     return f'{shown}<p class="right">Right: <b>{prose(right, 200)}</b></p>'
 
 
