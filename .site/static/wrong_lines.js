@@ -68,6 +68,7 @@
     told.replaceChildren();
     part('[name=hint]').disabled = part('[name=show]').disabled = false;
     count();
+    if (daily && kept()[idOf(name, puzzle)]) tell(true);  // found before
   }
 
   function tryLine(number) {
@@ -87,7 +88,16 @@
   }
 
   function finish(found) {
-    const [mistake, anchor, why, , at, wrong] = puzzle, id = idOf(name, puzzle);
+    tell(found);
+    remembered.keep(kept => {
+      kept.lines[idOf(name, puzzle)] ??= found ? tries : 0;
+    });
+    count();
+    part('[name=next]').focus({preventScroll: true});
+  }
+
+  function tell(found) {
+    const [mistake, anchor, why, , at, wrong] = puzzle;
     solved = true;
     part('[name=hint]').disabled = part('[name=show]').disabled = true;
     code.children[at].firstChild.classList.add('wrong');
@@ -96,11 +106,6 @@
         element('p', {}, found ? `✓ Line ${at + 1}: ` : `○ It is line ${at + 1}: `, element('a', {href: `${own ? '' : `exercises/${name}.html`}#${anchor}`, textContent: curled(mistake)}), '.'),
         element('p', {innerHTML: curled(why)}),
         element('pre', {className: 'numbers'}, element('del', {}, ...colour(wrong.trim())), '\n', element('ins', {}, ...colour(wrongLines[name].right[at].trim())))));
-    remembered.keep(kept => {
-      kept.lines[id] ??= found ? tries : 0;
-    });
-    count();
-    part('[name=next]').focus({preventScroll: true});
   }
 
   function count() {

@@ -361,7 +361,7 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
     compared.hidden = !muted();
     if (compared.hidden) return;
     const text = ids.slice(step.start, query + 1).join(), {logits} = sounding;
-    if (!logits || sounding.text !== text) return compared.textContent = 'Reading the text again with all heads, to compare …';
+    if (!logits || sounding.text !== text) return compared.textContent = busy ? 'Writing on without the silent heads …' : 'Reading the text again with all heads, to compare …';
     const next = asked === null ? largest(logits, 1)[0] : ids[query + 1] ?? largest(logits, 1)[0];
     compared.textContent = `Next, ${quoted(next)}: ${percent(chancesAt(logits)[next])} with all heads, ${percent(chancesAt(step.logits)[next])} now.`;
   }
