@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from transformer_lessons.tools import atomic, install
+from transformer_lessons.tools import atomic, install, memory
 
 DESCRIPTION = "Collect the lessons' new terms, and what they mean, on one page: notebooks/glossary.md."
 NEW_WORDS = "**New words.**"
@@ -49,12 +49,11 @@ def write(arguments: list[str]) -> int:
     """Writes notebooks/glossary.md of the clone that holds this package."""
     parser = argparse.ArgumentParser(prog=f"{install.COMMAND} glossary", description=DESCRIPTION)
     parser.parse_args(arguments)
-    folder = install.ROOT / "notebooks"
     try:
-        page = glossary(sorted(folder.glob("??_*.ipynb")))
+        page = glossary(memory.lessons(install.ROOT))
     except ValueError as error:
         print(error, file=sys.stderr)
         return 1
-    atomic.write(folder / "glossary.md", page.encode())
+    atomic.write(install.ROOT / "notebooks" / "glossary.md", page.encode())
     print(f"notebooks/glossary.md: {page.count('.ipynb)')} terms")
     return 0
