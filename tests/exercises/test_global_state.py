@@ -182,6 +182,15 @@ def test_if_the_folder_is_gone_everything_else_is_restored(tmp_path, monkeypatch
     assert os.environ["KEPT"] == "yes"
 
 
+def test_a_check_in_a_folder_that_no_longer_exists_judges_as_anywhere(tmp_path, monkeypatch):
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    assert verdict(right).status == "passed"
+    assert verdict(wrong).status == "failed"
+
+
 def test_an_answer_is_judged_by_the_package_as_it_was_imported_and_a_patch_of_the_notebook_survives(monkeypatch):
     def nobody(length, device=None):
         return torch.zeros(length, length, dtype=torch.bool)

@@ -94,12 +94,16 @@ SETTINGS = [  # how to read it, how to write it
 ]
 
 
-def restore_setting(read, write, saved):
+def setting_now(read):
+    """A setting's value; None for the current folder if it no longer exists."""
     try:
-        now = read()
+        return read()
     except OSError:
-        now = None  # the current folder no longer exists
-    if now != saved:
+        return None
+
+
+def restore_setting(read, write, saved):
+    if saved is not None and setting_now(read) != saved:
         write(saved)
 
 
@@ -107,7 +111,7 @@ class GlobalState:
     """Everything global that a call could change: saved before it and restored after it."""
 
     def __enter__(self):
-        self.settings = [read() for read, _ in SETTINGS]
+        self.settings = [setting_now(read) for read, _ in SETTINGS]
         self.random = torch.get_rng_state(), np.random.get_state(), random.getstate()
         self.threads = torch.get_num_threads()
 
