@@ -242,6 +242,21 @@ def test_what_goes_into_a_call_by_its_name_is_traced_as_well():
     assert [id(given) for given in trace.calls[0].given] == [id(one), id(other)]
 
 
+def test_each_tensor_on_the_way_to_a_result_is_looked_up_once_however_often_it_is_used():
+    start, looked_up = torch.ones(2), []
+
+    def known(tensor):
+        looked_up.append(tensor)
+        return 7 if tensor is start else None
+
+    with Trace() as trace:
+        result = start
+        for _ in range(12):
+            result = result + result
+    assert trace.sources(result, known) == {7}
+    assert len(looked_up) == 13
+
+
 # The first wrong step: the proof
 
 NAMED = [name for name, one in EXERCISES.items() if one.names_steps and not one.observe]

@@ -314,20 +314,25 @@ class Trace(TorchFunctionMode):
 
         Tensors on the way are added to `passed`.
         """
-        number = known(tensor)
-        if number is not None:
-            return {number}
-        call = self.maker.get(id(tensor))
-        if call is None:
-            return None
-        if passed is not None:
-            passed.append(tensor)
-        together: set = set()
-        for given in call.given:
-            if (sources := self.sources(given, known, passed)) is None:
+        numbers: set = set()
+        met: set = set()  # many ways may lead to one tensor
+        waiting = [tensor]
+        while waiting:
+            one = waiting.pop()
+            if id(one) in met:
+                continue
+            met.add(id(one))
+            number = known(one)
+            if number is not None:
+                numbers.add(number)
+                continue
+            call = self.maker.get(id(one))
+            if call is None:
                 return None
-            together |= sources
-        return together
+            if passed is not None:
+                passed.append(one)
+            waiting += call.given
+        return numbers
 
 
 class Put(TorchFunctionMode):
