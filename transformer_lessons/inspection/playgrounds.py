@@ -271,7 +271,7 @@ def follow_the_copy():
     words, tokens, factor = ["the", "cat", "sat", "on", "a", "mat"], [0, 1, 2, 3, 4, 5, 0, 1], 6
     weights, chances = induction_by_hand(tokens, len(words), factor)
     best = chances.argmax().item()
-    title = "An induction head finds what came after the last word, and copies it"
+    title = "An induction head finds what followed the last word before, and copies it"
     text = [words[token] for token in tokens]
     picture = plots.show_weights(weights[None], title, [text[-1]], text)
     sentence = (
