@@ -62,6 +62,21 @@ def test_a_held_release_contains_no_model_answer_and_no_solution(tmp_path):
     assert said.splitlines()[-1] == release.KEPT
 
 
+def test_a_release_holds_the_lessons_and_nothing_that_lies_beside_them_wherever_the_clone_is(tmp_path, monkeypatch):
+    clone = tmp_path / "marking" / "clone"
+    lesson = release.ROOT / "notebooks" / "03_scaling.ipynb"
+    names = [lesson.name, "03_scaling.mine.ipynb", "notes.ipynb", "data/text.txt"]
+    for name in ("pyproject.toml", "transformer_lessons/marking/marks.py", *(f"notebooks/{one}" for one in names)):
+        (clone / name).parent.mkdir(parents=True, exist_ok=True)
+        (clone / name).write_bytes(lesson.read_bytes())
+    for module in (release, release.reset):
+        monkeypatch.setattr(module, "ROOT", clone)
+    release.release(tmp_path / "student.zip", {"texts", "solutions"})
+    with zipfile.ZipFile(tmp_path / "student.zip") as archive:
+        found = sorted(archive.namelist())
+    assert found == ["transformer-lessons/notebooks/03_scaling.ipynb", "transformer-lessons/pyproject.toml"]
+
+
 @pytest.fixture
 def variants(monkeypatch):
     """The names of the proposed variants, which are in the catalogue until the test ends."""

@@ -15,7 +15,7 @@ from transformer_lessons.tools import atomic, memory, reset
 from transformer_lessons.tools.install import ROOT
 
 KEPT = "Kept for your teacher."
-FOLDERS = ("transformer_lessons", "notebooks", "imgs")
+FOLDERS = ("transformer_lessons", "imgs")
 FILES = ("README.md", "LICENSE", "pyproject.toml", "requirements.txt", ".ci/constraints.txt")
 NOT_FOR_STUDENTS = ("marking", "__pycache__", ".ipynb_checkpoints")
 
@@ -45,21 +45,27 @@ def release(out, hold):
     """Writes the students' zip; hold: "texts", "solutions", or both."""
     file, lines = io.BytesIO(), hidden_lines()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(
-            path
-            for path in [
-                *(one for name in FOLDERS for one in (ROOT / name).rglob("*")),
-                *(ROOT / name for name in FILES),
-            ]
-            if path.is_file()
-        ):
+        for path in handed_out():
             name = path.relative_to(ROOT).as_posix()
-            if not any(part in NOT_FOR_STUDENTS for part in path.parts) and not re.fullmatch(r"imgs/\w+\.py", name):
-                archive.writestr(
-                    zipfile.ZipInfo(f"transformer-lessons/{name}", (2020, 1, 1, 0, 0, 0)),
-                    held(name, as_handed_out(path), hold, lines),
-                )
+            archive.writestr(
+                zipfile.ZipInfo(f"transformer-lessons/{name}", (2020, 1, 1, 0, 0, 0)),
+                held(name, as_handed_out(path), hold, lines),
+            )
     atomic.write(out, file.getvalue())
+
+
+def handed_out():
+    """The files that students get, in order; of notebooks/, only the lessons and the glossary."""
+    notebooks = [ROOT / "notebooks" / name for name in (*reset.lessons(), "glossary.md")]
+    paths = [
+        *notebooks,
+        *(ROOT / name for name in FILES),
+        *(one for name in FOLDERS for one in (ROOT / name).rglob("*")),
+    ]
+    for path in sorted(path for path in paths if path.is_file()):
+        name = path.relative_to(ROOT)
+        if not set(name.parts) & set(NOT_FOR_STUDENTS) and not re.fullmatch(r"imgs/\w+\.py", name.as_posix()):
+            yield path
 
 
 def as_handed_out(path):
