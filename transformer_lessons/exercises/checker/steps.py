@@ -314,7 +314,7 @@ class Trace(TorchFunctionMode):
 
         Tensors on the way are added to `passed`.
         """
-        numbers: set = set()
+        found: set = set()
         met: set = set()  # many ways may lead to one tensor
         waiting = [tensor]
         while waiting:
@@ -324,7 +324,7 @@ class Trace(TorchFunctionMode):
             met.add(id(one))
             number = known(one)
             if number is not None:
-                numbers.add(number)
+                found.add(number)
                 continue
             call = self.maker.get(id(one))
             if call is None:
@@ -332,7 +332,7 @@ class Trace(TorchFunctionMode):
             if passed is not None:
                 passed.append(one)
             waiting += call.given
-        return numbers
+        return found
 
 
 class Put(TorchFunctionMode):
