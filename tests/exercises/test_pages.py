@@ -81,6 +81,9 @@ def test_the_page_of_the_readme_is_read_as_it_stands(page, setup):
         ("Each number is multiplied by itself.\n", "", r":40: “the square” does not say what is wrong"),
         ("*Look:* what", "What", r":40: “the square” needs one line that begins with \*Look:\*"),
         ("doubled = x**2", "doubled = x**", r":46: this line does not parse"),
+        ("doubled = x * x", "    doubled = x * x", r":44: this line does not parse: unexpected indent"),
+        ("doubled = x * x\n\ndoubled = x**2\n", "", r":44: a variant of “the square” shows no line of code"),
+        ("doubled = x**2", "# three squared\n\ndoubled = x**2", r":46: a variant of “the square” shows no line"),
         (
             "doubled = x**2",
             "doubbled = x**2",

@@ -256,7 +256,8 @@ class Reader:
         variants = []
         for code in codes:
             for line, variant in variants_of(code.text, self.page.name):
-                parse(variant, self, code.number + line)
+                if not parse(variant, self, code.number + line).body:
+                    raise self.error(code.number + line, f"a variant of “{name}” shows no line of code")
                 variants.append(variant)
         hint = self.subsection.removeprefix("Hint").lstrip(": ")
         self.page.mistakes.append(Entry(name, why, looks[0], hint, variants, self.place(number)))
@@ -282,13 +283,13 @@ def variants_of(code: str, answer: str) -> list:
         if not line.strip():
             fresh = True
             continue
-        if fresh and not line.startswith((" ", ")", "]", "}")):
+        if not variants or (fresh and not line.startswith((" ", ")", "]", "}"))):
             variants.append((number, []))
-        elif fresh and variants:
+        elif fresh:
             variants[-1][1].append("")
         fresh = False
         variants[-1][1].append(line)
-    return [(number, "\n".join(lines)) for number, lines in variants]
+    return [(number, "\n".join(lines)) for number, lines in variants] or [(0, code)]
 
 
 def parse(code: str, reader: Reader, number: int) -> ast.Module:
