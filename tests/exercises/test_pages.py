@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from transformer_lessons.exercises import check
 from transformer_lessons.exercises.checker import exercise as exercises
 from transformer_lessons.exercises.checker.exercise import CATALOGUE, Exercise
 from transformer_lessons.exercises.checker.pages import PageError, read_page
@@ -106,6 +107,13 @@ def test_a_wrong_page_is_refused_with_file_and_line(page, setup, old, new, sente
     assert old in PAGE
     with pytest.raises(PageError, match=sentence):
         _ = Exercise(read_page(page(PAGE.replace(old, new, 1))), setup).mistakes
+
+
+def test_check_names_the_file_and_the_line_of_a_wrong_page(page, setup, monkeypatch):
+    exercise = Exercise(read_page(page(PAGE.replace("doubled = x**2", "doubbled = x**2"))), setup)
+    monkeypatch.setitem(EXERCISES, "double_plus_one", exercise)
+    told = " ".join(check("double_plus_one", lambda x: 5 * x).message.split())
+    assert "(PageError: double_plus_one.md:40: “the square” sets `doubbled`, which nothing in" in told
 
 
 @pytest.mark.parametrize("lines", ["squared = x * x\ndoubled = squared", "(rows,) = x.shape", "x[0]", "assert x > 0"])

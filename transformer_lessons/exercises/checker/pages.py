@@ -140,7 +140,7 @@ class Reader:
         return PageError(f"{self.place(number)}: {sentence}.")
 
     def place(self, number: int) -> str:
-        return f"{self.path}:{number}"
+        return f"{self.path.name}:{number}"
 
     def heading(self, block: Block) -> None:
         self.close_mistake()
