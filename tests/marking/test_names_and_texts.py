@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import time
 import unicodedata
 import zipfile
@@ -69,14 +70,22 @@ def test_no_mark_is_added_up_from_two_lines_for_one_item(tmp_path, capsys):
 
 
 def test_who_calls_herself_by_anothers_number_gets_no_points_of_theirs(tmp_path):
-    sheets.written(tmp_path / "marks.csv", tables.LONG, [["12", *ROW], ["99", *ROW], ["7", *ROW]])
+    about = ["", 6, "causal_mask", "exercise", "passed"]
+    rows = [[one, *about, points, 5, "", "", ""] for one, points in (("12", 1), ("99", 2), ("7", 3))]
+    sheets.written(tmp_path / "marks.csv", tables.LONG, rows)
     sheet = "Identifier,Full name,Grade\nParticipant 99,12,\nParticipant 12,Ann,\nParticipant 7,Bo,\n"
     (tmp_path / "sheet.csv").write_text(sheet)
-    assert tables.fill(tmp_path / "sheet.csv", tmp_path / "marks.csv") == (
-        1,
-        {tables.TWICE: ["12"], tables.UNCLEAR: ["99"]},
-    )
-    assert (tmp_path / "sheet.csv").read_text() == sheet.replace("Bo,", "Bo,1.5")
+    assert tables.fill(tmp_path / "sheet.csv", tmp_path / "marks.csv") == (3, {})
+    assert re.findall(r"\d+,\w+,\d+", (tmp_path / "sheet.csv").read_text()) == ["99,12,2", "12,Ann,1", "7,Bo,3"]
+
+
+def test_where_a_row_may_be_that_of_two_students_neither_gets_points(tmp_path):
+    sheets.written(tmp_path / "marks.csv", tables.LONG, [["12", *ROW], ["Participant 12", *ROW]])
+    sheet = "Identifier,Grade\nParticipant 12,\n"
+    (tmp_path / "sheet.csv").write_text(sheet)
+    left = {tables.UNCLEAR: ["12", "Participant 12"]}
+    assert tables.fill(tmp_path / "sheet.csv", tmp_path / "marks.csv") == (0, left)
+    assert (tmp_path / "sheet.csv").read_text() == sheet
 
 
 def test_no_student_can_rename_another(tmp_path):

@@ -160,3 +160,15 @@ def test_where_the_sheet_gives_no_maximum_the_teacher_has_to(tmp_path, capsys):
     assert (tmp_path / "sheet.csv").read_text() == "id,Grade\n12,\n"
     with pytest.raises(SystemExit):
         commands.fill([str(tmp_path / "sheet.csv"), "--scale", "0"])
+
+
+@pytest.mark.parametrize("number", ["100", "3", "20"])
+def test_a_participants_number_may_equal_points_that_the_sheet_shows(tmp_path, number):
+    about = [6, "causal_mask", "exercise", "passed"]
+    rows = [[one, "", *about, points, 5, "", "", ""] for one, points in ((number, 2), ("13", 4))]
+    sheets.written(tmp_path / "marks.csv", tables.LONG, rows)
+    head = "Identifier,Full name,Quiz (5),Grade,Maximum Grade\n"
+    sheet = tmp_path / "sheet.csv"
+    sheet.write_text(f"{head}Participant {number},Ann,20,3,100\nParticipant 13,Bo,20,3,100\n")
+    assert tables.fill(sheet, tmp_path / "marks.csv", "Grade") == (2, {})
+    assert sheet.read_text() == f"{head}Participant {number},Ann,20,2,100\nParticipant 13,Bo,20,4,100\n"

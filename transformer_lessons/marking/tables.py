@@ -119,7 +119,7 @@ def fill(path, marks, column=None, lesson=None, scale=None, say=lambda text: Non
     maxima = [maximum_of(row, header, target, rows) for row in rows]
     if scale and not possible:
         raise ValueError(f"{marks} has no points to scale: it gives no maximum.")
-    named = [students_in(row, target, sums) for row in rows]
+    named = students_in(rows, target, sums)
     double |= {student for student, times in Counter(chain(*named)).items() if times > 1}
     left: dict[str, list[str]] = {NOT_HANDED_IN: [], NOT_READ: [], NOT_THERE: [], TWICE: sorted(double), UNCLEAR: []}
     changes, done, used, others = [], set(), set(), 0
@@ -223,10 +223,20 @@ def sums_in(marks, lesson=None):
     return sums, double, sum(full.values()) or None, waiting, not_read
 
 
-def students_in(row, target, students):
-    """Those whose id is in the row: "12", or "Participant 12"."""
-    texts = [one.text for place, one in enumerate(row) if place != target]
-    return {name for text in texts for name in (text, re.sub(r"^\D+(?=\d+$)", "", text)) if name in students}
+def students_in(rows, target, students):
+    """For each row, those whose id is in it, in the column where most are found: elsewhere, a number may be points."""
+    width = max(map(len, rows), default=0)
+    columns = [
+        [named_by(row[place].text, students) if place < len(row) else set() for row in rows]
+        for place in range(width)
+        if place != target
+    ]
+    return max(columns, key=lambda named: len(set().union(*named)), default=[set() for _ in rows])
+
+
+def named_by(text, students):
+    """Whom a cell names: "12", or "Participant 12"."""
+    return {name for name in (text, re.sub(r"^\D+(?=\d+$)", "", text)) if name in students}
 
 
 def column_of(header, wanted):
