@@ -360,6 +360,14 @@ def test_where_nothing_is_installed_help_says_what_a_command_does(monkeypatch, c
     assert said.err == "Nothing is installed: run python3 -m transformer_lessons lab.\n"
 
 
+@pytest.mark.parametrize("name", ["mark", "release", "key"])
+def test_in_the_course_for_students_a_command_for_teachers_ends_in_a_sentence(monkeypatch, capsys, name):
+    monkeypatch.setattr(install, "has", lambda module: True)
+    monkeypatch.setitem(sys.modules, "transformer_lessons.marking", None)  # which cannot be imported
+    assert __main__.main([name, "--help"]) == 1
+    assert capsys.readouterr() == ("", f"{name} is for teachers, and this copy of the course is for students.\n")
+
+
 def test_pip_makes_a_command_that_calls_what_the_module_calls(monkeypatch):
     settings = (PACKAGE.parent / "pyproject.toml").read_text(encoding="utf-8")
     module, function = re.search(r'^transformer-lessons = "(.+):(.+)"$', settings, re.MULTILINE).groups()
