@@ -67,9 +67,7 @@ def write_grading(known, lines):
     }
     rows = [row for row in rows if row["question"] in questions]
     key = f"texts of {known.pseudonym('this class')}"
-    going_on = f"Now move it into {known.out}, in place of the old one" + (
-        f", and run: {known.command}" * bool(known.command)
-    )
+    going_on = f"Now move it into {known.out}, in place of the old one, and run: {known.command}"
     asked = {"columns": TEXTS, "lines": rows, "questions": questions, "key": key, "goingOn": going_on}
     data = json.dumps(asked, ensure_ascii=False)
     names = ("grading.html", "grading.css", "texts.js", "grading.js")
