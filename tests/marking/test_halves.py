@@ -65,4 +65,4 @@ def test_where_a_class_has_no_halves_everyone_is_told_everything(known):
     known.halves = False
     halves.write_halves(known)
     assert not (known.out / "halves.csv").exists()
-    assert all(halves.as_told(known, one["student"], [one]) == [one] for one in known.rows)
+    assert all(halves.as_told(known, [one]) == [one] for one in known.rows)

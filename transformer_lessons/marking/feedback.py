@@ -43,7 +43,7 @@ def write_feedback(known):
         person = known.students[student]
         lessons = sorted(by_lesson, key=int)
         for lesson in lessons:
-            told = as_told(known, student, by_lesson[lesson])
+            told = as_told(known, by_lesson[lesson])
             body = feedback(known, told, lessons)
             pages[person["slug"], f"lesson_{lesson}.html", person["folder"]] = titled(title_of(lesson), person, body)
         in_order = {lesson: by_lesson[lesson] for lesson in lessons}

@@ -30,6 +30,7 @@ class Submission:
     time: str = ""
     late: bool = False  # according to Canvas, which gives no time
     folder: str = ""  # as the learning system calls it, for what goes back
+    by: str = ""  # the group that has handed it in, if not the student
 
     @property
     def path(self) -> str:

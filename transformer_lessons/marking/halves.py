@@ -3,36 +3,38 @@
 import hmac
 
 from transformer_lessons.marking.marks import Class, result_at
-from transformer_lessons.marking.results import Row
+from transformer_lessons.marking.naming import slug
+from transformer_lessons.marking.results import Row, whose
 from transformer_lessons.marking.sheets import written
 from transformer_lessons.marking.verdicts import name_in_class
 
 WITH, WITHOUT = "with names", "without names"
+CODE = ("exercise", "hunt")
 COLUMNS = ("lesson", "item", "half", "tried", "solved", "versions until right", "wrong versions")
 
 
 def half_of(known: Class, student: str) -> str:
-    """The half that a student is in: drawn by the class's seed, and the same in every run."""
+    """The half that a student or a group is in: drawn by the class's seed, and the same in every run."""
     drawn = hmac.new(f"{known.seed} halves".encode(), student.encode(errors="replace"), "sha256").digest()
     return (WITH, WITHOUT)[drawn[0] % 2]
 
 
-def as_told(known: Class, student: str, rows: list[Row]) -> list[Row]:
+def as_told(known: Class, rows: list[Row]) -> list[Row]:
     """A student's rows, as the feedback shows them: without names and explanations in the second half."""
-    if not known.halves or half_of(known, student) == WITH:
+    if not known.halves:
         return rows
     return [
         row | {"message": f"✗ {row['item']}: not right yet."}
-        if row["status"] == "failed" and row["kind"] in ("exercise", "hunt")
+        if row["status"] == "failed" and row["kind"] in CODE and half_of(known, whose(row)) == WITHOUT
         else row
         for row in rows
     ]
 
 
 def wrong_versions(known: Class, student: str) -> dict[str, int]:
-    """{item: how many different wrong versions a student has handed in}, in all the notebooks that were ever marked."""
+    """{item: how many different wrong versions}, in all the notebooks by a student or a group that were ever marked."""
     seen = set()
-    for path in sorted((known.out / ".state" / known.students[student]["slug"]).glob("*.json")):
+    for path in sorted((known.out / ".state" / slug(student)).glob("*.json")):
         result = result_at(path) or {}
         for row in result.get("rows", ()):
             if row["status"] == "failed" and row["item"] in result["work"]:
@@ -45,13 +47,13 @@ def write_halves(known: Class) -> None:
     """halves.csv: for each exercise and each half, who has tried and solved it, and after how many versions."""
     if not known.halves:
         return
-    wrong = {student: wrong_versions(known, student) for student in known.students}
+    rows = {(row["item"], whose(row)): row for row in known.rows if row["kind"] in CODE}  # of a group, one member's
+    wrong = {one: wrong_versions(known, one) for _, one in rows}
     tried = {}
-    for row in known.rows:
-        if row["kind"] in ("exercise", "hunt") and row["status"] in ("passed", "failed"):
-            place = int(row["lesson"]), row["item"], half_of(known, row["student"])
-            count = wrong[row["student"]].get(row["item"], 0)
-            tried.setdefault(place, []).append((row["status"] == "passed", count))
+    for (item, one), row in rows.items():
+        if row["status"] in ("passed", "failed"):
+            place = int(row["lesson"]), item, half_of(known, one)
+            tried.setdefault(place, []).append((row["status"] == "passed", wrong[one].get(item, 0)))
     lines = []
     for place, ones in sorted(tried.items()):
         until_right = [count + 1 for solved, count in ones if solved]

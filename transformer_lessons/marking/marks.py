@@ -176,7 +176,7 @@ def enrolled(known: Class, works: list[Submission], roster: Path) -> list[Submis
     known.unread += [
         (work.path, f"{work.student} is not on the class list") for work in works if work.student not in groups
     ]
-    return [replace(work, student=member) for work in works for member in groups.get(work.student, ())]
+    return [replace(work, student=member, by=work.student) for work in works for member in groups.get(work.student, ())]
 
 
 # The results, put together
@@ -212,6 +212,7 @@ def gathered(
         known.notebooks[student, lesson] = work.path, paths[work.path].stem
         before = earlier(paths[work.path].parent, lesson, set(paths.values()))
         about: Row = {"student": student, "lesson": lesson, "file": work.path, "mistake": "", "answer": ""}
+        about["by"] = work.by or student
         about["late"], about["time"] = work.late or is_late(work.time, policy), work.time
         about["marked"] = date.fromtimestamp(paths[work.path].stat().st_mtime).isoformat()
         for row in result["rows"]:

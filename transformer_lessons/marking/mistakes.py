@@ -6,7 +6,7 @@ import difflib
 import keyword
 import re
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 import numpy as np
@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.marking.marks import Class
 from transformer_lessons.marking.naming import clean
-from transformer_lessons.marking.results import Row
+from transformer_lessons.marking.results import Row, whose
 
 UNKNOWN = "not recognised"
 TEXTS = re.compile(r'"[^"\n]*"|\'[^\'\n]*\'')
@@ -35,6 +35,7 @@ class Mistake:
     students: set[str]
     out_of: int  # students who have handed in the lesson
     digest: str = ""  # of the answer, if all have written the same, which the catalogue does not know
+    by: set[str] = field(default_factory=set)  # whose hand-ins make it: a group's is one
 
     def share(self) -> str:
         return f"{len(self.students)} of {self.out_of}"
@@ -55,11 +56,11 @@ def mistakes_in(known: Class, kind: str) -> list[Mistake]:
     """
     groups = defaultdict(list)
     rows = [row for row in known.rows if row["kind"] == kind and row["status"] == "failed"]
-    same = defaultdict(int)
+    same = defaultdict(set)
     for row in rows:
-        same[row["item"], digest_of(known, row)] += 1
+        same[row["item"], digest_of(known, row)].add(whose(row))
     for row in rows:
-        digest = "" if row["mistake"] or same[row["item"], digest_of(known, row)] < 2 else digest_of(known, row)
+        digest = "" if row["mistake"] or len(same[row["item"], digest_of(known, row)]) < 2 else digest_of(known, row)
         groups[row["lesson"], row["item"], row["exercise"], row["mistake"] or UNKNOWN, digest].append(row)
     students = handed_in(known)
     found = []
@@ -68,8 +69,8 @@ def mistakes_in(known: Class, kind: str) -> list[Mistake]:
         why, look = (
             (page.why, page.look) if page else (said(alike[0]["message"]) if name != UNKNOWN or digest else "", "")
         )
-        who = {row["student"] for row in alike}
-        found.append(Mistake(lesson, item, exercise, name, why, look, who, len(students[lesson]), digest))
+        who, by = {row["student"] for row in alike}, {whose(row) for row in alike}
+        found.append(Mistake(lesson, item, exercise, name, why, look, who, len(students[lesson]), digest, by))
     return sorted(found, key=lambda one: (-len(one.students), int(one.lesson), one.item, one.name, one.digest))
 
 

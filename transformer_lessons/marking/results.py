@@ -18,6 +18,7 @@ class Row(TypedDict, total=False):
     flags: list[str]
 
     student: str
+    by: str  # whose hand-in it is: a group's counts for each of its members
     lesson: str
     file: str
     late: bool
@@ -29,6 +30,11 @@ class Row(TypedDict, total=False):
     comment: str  # of a text's reader
     reason: str  # of the teacher who has overridden the points
     max: float
+
+
+def whose(row: Row) -> str:
+    """Whose work it is, as a whole: a group's, or the student's own."""
+    return row.get("by") or row["student"]
 
 
 class Result(TypedDict, total=False):

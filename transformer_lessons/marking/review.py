@@ -15,6 +15,7 @@ from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.marking.marks import OVERRIDES, TEXTS
 from transformer_lessons.marking.naming import as_typed, cell
 from transformer_lessons.marking.report import page, safe, title_of
+from transformer_lessons.marking.results import whose
 from transformer_lessons.marking.sheets import number, table, written
 from transformer_lessons.marking.verdicts import TELLING, course, name_in_class, solution_digest
 from transformer_lessons.tools import atomic
@@ -34,7 +35,7 @@ def write_texts(known):
         if not isinstance(question, FreeText) or not rows:
             continue
         lines.append([name, "model answer", question.model, *question.points, question.text, ""])
-        same = Counter(words_of(row["answer"]) for row in rows)
+        same = Counter(words for words, _ in {(words_of(row["answer"]), whose(row)) for row in rows})
         for row in sorted(rows, key=lambda row: shuffled(known, name, row["student"])):
             who, text = known.pseudonym(row["student"]), cell(row["answer"], 20_000)
             before = old.pop((name, who, text), {})
@@ -171,10 +172,17 @@ class Compared:
 
 
 def by_item(known):
-    items = defaultdict(dict)
-    for (student, item), work in known.works.items():
-        items[item][student] = work
+    """{item: {student: work}}; a group's work is there once, as that of its first member."""
+    items, by = defaultdict(dict), authors(known)
+    first = {(by.get(one, one[0]), one[1]): one for one in sorted(known.works, reverse=True)}
+    for student, item in first.values():
+        items[item][student] = known.works[student, item]
     return items
+
+
+def authors(known):
+    """{(student, item): whose hand-in it is from}"""
+    return {(row["student"], row["item"]): whose(row) for row in known.rows}
 
 
 def same_files(known):
@@ -189,9 +197,12 @@ def same_files(known):
     lines = []
     for (lesson, _), files in sorted(groups.items()):
         if len(set(files.values())) > 1:  # a group's one file counts for all its members
-            names = ", ".join(f"<bdi>{safe(known.students[student]['name'], 60)}</bdi>" for student in sorted(files))
-            lines.append(f"<li>{title_of(str(lesson))}: {names}</li>")
+            lines.append(f"<li>{title_of(str(lesson))}: {names_of(known, files)}</li>")
     return "".join(lines)
+
+
+def names_of(known, students):
+    return ", ".join(f"<bdi>{safe(known.students[student]['name'], 60)}</bdi>" for student in sorted(students))
 
 
 def write_similar(known):
@@ -201,11 +212,12 @@ def write_similar(known):
     parts += [f"<h2>The same file, byte for byte</h2><ul>{lines}</ul>" for lines in [same_files(known)] if lines]
     if len(parts) == 1 and not pairs:
         parts.append("<p><strong>No two pieces of work in this class are strikingly alike.</strong></p>")
-    for _, one, other, item, why in pairs:
+    by = authors(known)
+    for _, *pair, item, why in pairs:
         sides = "".join(
-            f"<div><bdi>{safe(known.students[who]['name'], 60)}</bdi><pre>"
+            f"<div>{names_of(known, [one for one in known.students if by.get((one, item)) == by[who, item]])}<pre>"
             f"{safe(known.works[who, item]['source'], 6000)}</pre></div>"
-            for who in (one, other)
+            for who in pair
         )
         parts.append(f'<h2>{safe(item)}</h2><p>{safe(why, 300)}</p><div class="sides">{sides}</div>')
     atomic.write(known.out / "similar.html", page("Strikingly alike", "\n".join(parts)))
