@@ -105,3 +105,9 @@ def test_the_page_for_texts_exports_the_table_that_is_read_back(known):
     assert texts["columns"] == list(marks.TEXTS)
     assert [[line[name] for name in marks.TEXTS] for line in texts["lines"]] == lines
     assert len(texts["questions"]["6.11"]["points"]) == 3
+
+
+def test_what_a_page_holds_may_contain_the_words_that_its_template_has_for_them():
+    text = report.page("TITLE POLICY · PEABODY George", "the BODY of a TITLE").decode()
+    assert "<title>TITLE POLICY · PEABODY George</title>" in text
+    assert "<h1>TITLE POLICY · PEABODY George</h1>\nthe BODY of a TITLE</main>" in text

@@ -59,8 +59,12 @@ SHOWN = 3  # wrong answers to which the line of somebody stuck leads
 
 def page(title, body, policy=""):
     """A whole page; the policy adds to what it may load, which is nothing but its own styles."""
-    filled = TEMPLATE.replace("TITLE", title).replace("POLICY", policy)
-    return filled.replace("BODY", body).encode(errors="replace")
+    return filled(TEMPLATE, TITLE=title, POLICY=policy, BODY=body).encode(errors="replace")
+
+
+def filled(template, **parts):
+    """The template with a part in place of each of these words, in one pass: the parts may contain such words, too."""
+    return re.sub("|".join(parts), lambda found: parts[found[0]], template)
 
 
 def safe(text, most=200):

@@ -14,7 +14,7 @@ from transformer_lessons.exercises.questions.kinds import FreeText
 from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.marking.marks import OVERRIDES, TEXTS
 from transformer_lessons.marking.naming import as_typed, cell
-from transformer_lessons.marking.report import page, safe, title_of
+from transformer_lessons.marking.report import filled, page, safe, title_of
 from transformer_lessons.marking.results import whose
 from transformer_lessons.marking.sheets import number, table, written
 from transformer_lessons.marking.verdicts import TELLING, course, name_in_class, solution_digest
@@ -75,7 +75,7 @@ def write_grading(known, lines):
     body, style, *scripts = (Path(__file__).with_name(name).read_text(encoding="utf-8") for name in names)
     script = "".join(scripts)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    body = body.replace("STYLE", style).replace("SCRIPT", script).replace("DATA", data.replace("<", "\\u003c"))
+    body = filled(body, STYLE=style, SCRIPT=script, DATA=data.replace("<", "\\u003c"))
     atomic.write(path, page("Texts to read", body, f"; script-src 'sha256-{digest}'"))
 
 
