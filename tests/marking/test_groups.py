@@ -5,7 +5,7 @@ import json
 import pytest
 
 from transformer_lessons.exercises.checker.registry import EXERCISES
-from transformer_lessons.marking import halves, marks, review, sheets
+from transformer_lessons.marking import halves, marks, mistakes, projector, report, review, sheets
 
 MISTAKE = next(iter(EXERCISES["causal_mask"].mistakes.values()))
 WORDS = "Rows of the mask belong to queries."
@@ -64,6 +64,19 @@ def test_the_members_of_a_group_are_not_strikingly_alike_but_copies_of_their_wor
     assert flags_of_texts(known) == {"the same text 2 times"}
     review.write_similar(known)
     assert "<bdi>Xenia</bdi>, <bdi>Ximena</bdi>" in (known.out / "similar.html").read_text()
+
+
+@pytest.mark.parametrize("mistake", ["", MISTAKE.name])
+def test_a_mistake_of_one_group_alone_is_told_to_nobody(hand_in, mistake):
+    known = hand_in(the_team=("failed", mistake, "ours"))
+    (one,) = mistakes.mistakes_in(known, "exercise")
+    assert one.share() == "2 of 2"
+    assert report.worth_telling([one]) == []
+    assert projector.all_mistakes(known, [one]) == "<p>None.</p>"
+    known = hand_in(eve=("failed", mistake, "ours"))
+    (one,) = mistakes.mistakes_in(known, "exercise")
+    assert report.worth_telling([one]) == [[one]]
+    assert "3 of 3" in projector.all_mistakes(known, [one])
 
 
 def test_the_versions_of_a_group_are_counted_once_and_its_members_are_in_one_half(hand_in):

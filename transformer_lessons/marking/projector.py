@@ -152,12 +152,12 @@ def solved(known):
 
 
 def all_mistakes(known, mistakes):
-    """Those of more than one student, who could otherwise tell who is meant; calls of the course's code are no slip."""
+    """Those of more than one student or group, who could otherwise tell who is meant; calls of the course's code are no slip."""
     lines = [
         f'<tr data-lesson="{one.lesson}"><th scope="row">{one.lesson} · {broken(one.item)}: {prose(one.name)}</th>'
         f'<td class="n">{one.share()}</td><td>{prose(to_all(one.why))}</td></tr>'
         for one in sorted(mistakes, key=lambda one: int(one.lesson))
-        if len(one.students) > 1 and one.name != OWN
+        if len(one.by) > 1 and one.name != OWN
     ]
     header = heading("mistake", "students", "what is wrong")
     return table("Mistakes", header, lines, "text mistakes") if lines else "<p>None.</p>"

@@ -601,7 +601,7 @@ def to_texts(words, lesson, waiting):
 
 
 def worth_telling(mistakes: list[Mistake]) -> list[list[Mistake]]:
-    """The commonest that more than one has made, and about which there is something to say.
+    """The commonest that more than one has made, and about which there is something to say. A group is one.
 
     The same mistake in several exercises is one; where it was made most often comes first.
     """
@@ -610,7 +610,7 @@ def worth_telling(mistakes: list[Mistake]) -> list[list[Mistake]]:
         if one.why and one.name not in ("does not run", OWN):
             groups[one.name if one.name != UNKNOWN else (one.item, one.digest)].append(one)
     ordered = sorted(groups.values(), key=lambda group: (-len(who_made(group)), -len(group)))
-    return [group for group in ordered if len(who_made(group)) > 1][:COMMONEST]
+    return [group for group in ordered if len(set().union(*(one.by for one in group))) > 1][:COMMONEST]
 
 
 def who_made(group: list[Mistake]) -> set[str]:
