@@ -190,7 +190,7 @@ def draw_the_mask(page):
         reach = (mask | torch.eye(6).bool()).float()
         for column, seen in ((1, mask.float()), (2, torch.linalg.matrix_power(reach, 6))):
             for query, row in enumerate(rows):
-                ahead = [data["words"][later] for later in range(query + 1, 6) if seen[query, later]]
+                ahead = [f"“{data['words'][later]}” ({later})" for later in range(query + 1, 6) if seen[query, later]]
                 text = row[column].get_property("textContent")  # a column with no word in it is hidden
                 assert text == (", ".join(ahead) or "–"), (text, ahead)
 

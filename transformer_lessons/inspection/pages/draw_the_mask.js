@@ -78,7 +78,7 @@
       const shares = softmax(allowed.map(key => data.scores[query][key]));
       const weights = every.map(key => mask[query][key] ? shares[allowed.indexOf(key)] : 0);
       const output = blend(weights, data.values);
-      const ahead = list => every.filter(key => key > query && list[key]).map(key => data.words[key]).join(', ') || '–';
+      const ahead = list => every.filter(key => key > query && list[key]).map(named).join(', ') || '–';
       rows[query][0].textContent = `(${output.map(two).join(', ')})`;
       rows[query][1].textContent = ahead(mask[query]);
       rows[query][2].textContent = ahead(seen[query]);
