@@ -152,7 +152,7 @@ def solved(known):
 
 
 def all_mistakes(known, mistakes):
-    """Those of more than one student or group, who could otherwise tell who is meant; calls of the course's code are no slip."""
+    """Those of several students or groups, as one could tell who is meant; calls of the course's code are no slip."""
     lines = [
         f'<tr data-lesson="{one.lesson}"><th scope="row">{one.lesson} · {broken(one.item)}: {prose(one.name)}</th>'
         f'<td class="n">{one.share()}</td><td>{prose(to_all(one.why))}</td></tr>'
