@@ -600,6 +600,7 @@ def test_a_long_extra_is_folded_below_its_first_paragraph(site):
     assert folded > 8
 
 
+@needs_sphinx
 def test_the_asides_of_a_page_have_names_of_their_own(site):
     asides = {path: re.findall(r"<aside[^>]*>", path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
     assert any(asides.values())
