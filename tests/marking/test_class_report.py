@@ -349,7 +349,7 @@ def test_a_lesson_that_few_have_handed_in_makes_nobody_stuck(tmp_path):
     assert "<bdi>Ada</bdi></a></th>" in line
     assert "1 of 7" in line
     assert len(text.stuck_in("8")) == 1
-    assert text.stuck_in("1") == []
+    assert "Nobody" in text.stuck_in("1")[0]
 
 
 def test_where_many_are_stuck_those_who_have_solved_least_have_a_line_and_the_others_a_name(tmp_path):
@@ -366,7 +366,7 @@ def test_who_has_solved_most_is_stuck_only_with_the_same_mistake_after_a_change(
     names = [name for name in EXERCISES if name != "causal_mask"]
     known.rows += [row("ada", names[0], "failed", mistake=MISTAKE.name)]
     known.rows += [row("ada", name, "passed") for name in names[1:6]]
-    assert report.Report(known).stuck_in("") == []
+    assert "Nobody" in report.Report(known).stuck_in("")[0]
     known.rows[0]["again"] = True
     assert "the same mistake after a change" in report.Report(known).stuck_in("")[0]
 

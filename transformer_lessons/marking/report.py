@@ -432,11 +432,7 @@ class Report:
     def stuck(self):
         """Who is stuck in all lessons together, or in one."""
         lines = [line for lesson in ("", *self.known.lessons()) for line in self.stuck_in(lesson)]
-        return (
-            table("Stuck", heading("student", "solved", "what shows it"), lines, "text stuck")
-            if lines
-            else "<p>Nobody, as far as the notebooks show.</p>"
-        )
+        return table("Stuck", heading("student", "solved", "what shows it"), lines, "text stuck")
 
     def stuck_in(self, lesson):
         """Lines for those who are stuck in a lesson, or in all, whoever has solved least first.
@@ -462,9 +458,11 @@ class Report:
                 lines.append((solved / max(len(items), 1), -len(found), student, line))
         ordered = sorted(lines, key=lambda one: one[:2])
         shown = [line for *_, line in ordered[:STUCK]]
-        if others := ", ".join(self.to_feedback(student) for _, _, student, _ in ordered[STUCK:]):
+        others = ", ".join(self.to_feedback(student) for _, _, student, _ in ordered[STUCK:])
+        if others or not shown:
             here = f'<tr data-lesson="{lesson}"{" class=more" * bool(lesson)}>'
-            shown.append(f'{here}<td colspan="3">Less clearly: {others}</td></tr>')
+            last = f"Less clearly: {others}" if others else "Nobody, as far as the notebooks show."
+            shown.append(f'{here}<td colspan="3">{last}</td></tr>')
         return shown
 
     def is_due(self, lesson, student):
