@@ -289,7 +289,7 @@ globalThis.curled = text => text.replace(/(?<=\p{L})'(?=\p{L})|(?<=s)'(?=\s)/gu,
 
   // Code has one size on a page: what is too wide goes on below. What still scrolls sideways can be reached, and so scrolled, by keyboard.
   const fit = () => {
-    const all = [...document.querySelectorAll('pre, .table-wrapper, .formula')];
+    const all = [...document.querySelectorAll('pre, .table-wrapper, .formula, .playground .numbers')];
     const wide = element => element.clientWidth && element.scrollWidth > element.clientWidth;
     all.filter(element => element.matches('.formula')).forEach(formula => {
       formula.classList.remove('wide');
