@@ -585,7 +585,7 @@ def seven_lose_half(*numbers):
 
 
 def most_expensive_is_0_8(runs, _):
-    """Of all 270 heads, silenced one at a time, on the lesson's own text; is it dearer than the eight together?"""
+    """Of all 270 heads, silenced one at a time, on the lesson's own text; does it cost more than the eight together?"""
     lesson = runs[0]
     costs = {f"{n // 9}.{n % 9}": lesson.cost(by_layer([f"{n // 9}.{n % 9}"])) for n in range(270)}
     return max(costs, key=costs.get) == "0.8" and costs["0.8"] > lesson.cost(lesson.eight)

@@ -435,7 +435,7 @@ class Report:
         return table("Stuck", heading("student", "solved", "what shows it"), lines, "text stuck")
 
     def stuck_in(self, lesson):
-        """Lines for those who are stuck in a lesson, or in all, whoever has solved least first.
+        """Lines for those who are stuck in a lesson, or in all, those who have solved least first.
 
         All are the lessons that a student has handed in, and those that at least half of the class has.
         """
@@ -485,7 +485,7 @@ class Report:
             for row in wrong
             if row["again"] and row["mistake"]
         ]
-        if 3 * solved < 2 * count:  # whoever has solved most is not stuck for these
+        if 3 * solved < 2 * count:  # those who have solved most are not stuck for these
             for mistake, items in same.items():
                 if len(items) > 1 and mistake != "does not run":
                     where = ", ".join(self.to_code(student, item) for item in items)

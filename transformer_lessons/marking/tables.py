@@ -106,7 +106,7 @@ def rows_of(data):
 def fill(path, marks, column=None, lesson=None, scale=None, say=lambda text: None):
     """Fills a column of Moodle's or Canvas's sheet from marks.csv; returns (rows filled, {why: who was left out}).
 
-    Whoever is in the sheet, but not in marks.csv, has handed in nothing. `scale` is what full points become, or "sheet"
+    A student in the sheet, but not in marks.csv, has handed in nothing. `scale` is what full points become, or "sheet"
     for the maximum that the sheet itself gives. The sheet as it was stays beside it as a copy.
     """
     sums, double, possible, waiting, not_read = sums_in(marks, lesson)
