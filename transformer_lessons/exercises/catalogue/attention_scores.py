@@ -28,6 +28,7 @@ def draw_roles(
     if exact:
         queries, keys = (queries * 8).round() / 8, (keys * 8).round() / 8
         queries[..., 0, 0] = 0.0
+        keys[..., :2, 0] = keys[..., 3:, 0] = 0.0
     return queries, keys, values
 
 
@@ -49,7 +50,7 @@ def large(*scores: float) -> list:
 
 
 def huge(score: float) -> dict:
-    """Sizes in which every score is about as large, but those of query 0. Float32 holds them exactly, halved or not."""
+    """Sizes in which key 2 has scores about as large, but not for query 0. Float32 holds all exactly, halved or not."""
     return {"lead": (2,), "query": 3, "key": 5, "d_head": 4, "d_v": 6, "every": score, "exact": True}
 
 
