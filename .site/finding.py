@@ -13,7 +13,10 @@ from reference import MODULES, definitions
 
 
 def found(pages):
-    """What the search finds: [kind, title, address, text], one for each thing."""
+    """What the search finds: [kind, title, address, text], one for each thing.
+
+    Of a lesson's section, the terms that it introduces follow.
+    """
     places = "JupyterLab or Colab" if repository.source() else "JupyterLab"
     things = [
         [
@@ -37,7 +40,14 @@ def found(pages):
             "A puzzle (game, quiz) for every day: a solution with one wrong line, a mistake (bug) that people make.",
         ],
         ["start", "Present a page to a class", "index.html#the-path", "Press p to show it one screen at a time."],
+        [
+            "start",
+            "The path: which lessons there are, and how long they take",
+            "index.html#the-path",
+            "Twelve lessons in order, with the time (hours, minutes) that each takes. Where do I start?",
+        ],
     ]
+    things += teaching(pages["teaching.md"])
     for path in LESSONS:
         title, page = facts_of(path)["title"], json.loads(pages[f"notebooks/{path.name}"])
         written = "\n\n".join(
@@ -54,6 +64,7 @@ def found(pages):
                         f"{heading} ({title})",
                         f"notebooks/{path.stem}.html#{slug(heading)}",
                         words_of(text, 6000),
+                        introduced(text),
                     ]
                 )
     for name, exercise in EXERCISES.items():
@@ -73,6 +84,23 @@ def found(pages):
             for name, text in docstrings
         ]
     return things
+
+
+def teaching(page):
+    """The teacher's page, and its sections."""
+    beginning, *sections = re.split(r"^##+ +(.+)$", page, flags=re.MULTILINE)
+    _, title, beginning = re.split(r"^# (.+)$", beginning, maxsplit=1, flags=re.MULTILINE)
+    return [["teaching", title, "teaching.html", words_of(beginning)]] + [
+        ["teaching", f"{heading} ({title})", f"teaching.html#{slug(heading)}", words_of(text, 3000)]
+        for heading, text in zip(sections[::2], sections[1::2], strict=True)
+    ]
+
+
+def introduced(text):
+    """The terms that a section introduces: it sets them in bold."""
+    text = re.sub(r"(?s)```.*?```|<(form|svg|details|pre|div)\b.*?</\1>|^[|].*?$", " ", text)
+    terms = re.findall(r"\*\*([^*\n.:?!]{2,40})\*\*", text)
+    return ", ".join(dict.fromkeys(words_of(term) for term in terms))
 
 
 KEPT = {ord(sign): 0xE000 + place for place, sign in enumerate("`*|{}\\[](")}  # signs that mean something else in prose

@@ -1,41 +1,80 @@
-// Finds things by their words: every word must begin a word in the title or the text. FOUND holds the things.
+// Finds things by their words. FOUND holds the things. A word counts the more, the fewer things have it; it counts most in
+// a heading, then among the terms that a section introduces, then in the text.
 globalThis.finder = (() => {
-  const plain = text => text.toLowerCase().normalize('NFKD').replace(/[\u0300-\u036f]/g, '');
-  const things = FOUND.map(([kind, title, address, text]) =>
-    ({kind, title, address, text, named: ` ${plain(kind === 'lesson' && !address.includes('#') ? `lesson ${title}` : title)}`, told: ` ${plain(text)}`}));
+  // What people type, and what the course writes: the same words for both.
+  const SAME = [
+    [/\bkv\b|kv_/g, 'key value '], [/square roots? (?:of )?(?:the )?|\bsqrt\b ?(?:of )?|\broot (?:of )?(?=\p{L}\b)/gu, '√'],
+    [/residual connection/g, 'skip connection'], [/look-?ahead mask/g, 'causal mask'], [/\bmlp\b|feedforward/g, 'feed-forward'],
+    [/layer normali[sz]ation/g, 'layer norm'], [/(?:multiple|several|many) (?:attention )?heads/g, 'multi-head'], [/position(?:al)? embedding/g, 'positional encoding'], [/encoder-decoder attention/g, 'cross-attention'],
+  ];
+  const plain = text => text.toLowerCase().normalize('NFKD').replace(/[\u0300-\u036f]/g, '').replace(/iz(?=e|ing|ation)/g, 'is');
+  // What asks is more likely to be answered by a lesson than by a list of mistakes.
+  const asks = question => /^(?:what|why|how|when|where|which|who|is|are|does|do|can|should)\b|\?$/.test(plain(question).trim());
+  const same = text => SAME.reduce((text, [typed, written]) => text.replace(typed, written), plain(text)).replace(/√(?=[\p{L}\p{N}(])/gu, '√ ');
+  const things = FOUND.map(([kind, title, address, text, terms = '']) => {
+    const section = kind === 'lesson' && address.includes('#'), [, own, place = ''] = title.match(/^(.*?)(?: \(([^()]*)\))?$/s);
+    const apart = section || kind === 'mistake' ? [own, place] : [title, ''];
+    return {kind, title, address, text, section, own: ` ${same(apart[0])}`, place: ` ${same(apart[1])}`, terms: ` ${same(terms)}`, told: ` ${same(text)}`};
+  });
 
-  const begins = (text, word) => {
-    const at = text.search(new RegExp(`[^\\p{L}\\p{N}]${word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`, 'u'));
-    return at < 0 ? -1 : at + 1;
+  const quoted = word => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  const stem = word => {
+    const rest = word.replace(/(?:ies|y|ations?|ings?|ed|(?<!s)s)$/, ''), short = rest.length < 3 ? word : rest;
+    return short.length > 4 ? short.replace(/e$/, '') : short;
   };
+  // A word as it is looked for: whole, and where it begins a word; a single letter is always whole.
+  const sought = (word, alone) => {
+    const whole = `(?<![\\p{L}\\p{N}])${quoted(word)}(?![\\p{L}\\p{N}])`;
+    const begins = word.length > 1 || alone ? `(?<![\\p{L}\\p{N}])${quoted(stem(word))}` : whole;
+    return {word, whole: new RegExp(whole, 'u'), begins: new RegExp(begins, 'u'), all: new RegExp(begins, 'gu')};
+  };
+  const hit = (text, {whole, begins}) => whole.test(text) ? 1 : begins.test(text) ? 0.8 : 0;
 
-  function score(thing, words, missing = 0) {
-    let sum = 0;
+  const HEADING = {start: 2.5, teaching: 4, glossary: 3.4, lesson: 3.2, exercise: 2.4, code: 1.2, mistake: 1.2};  // there are thousands of mistakes
+  const IDLE = new Set(('what is are was were be been the a an of to do does did how why when where which who in for i it its on my your you we me can could ' +
+    'should would will and or so at that this these there mean means work works need needs have has use used get explain between difference ' +
+    'many much with as by happens if').split(' '));
+  const content = text => text.split(/[^\p{L}\p{N}_√]+/u).filter(word => word && !IDLE.has(word));
+
+  // How well a thing fits: points for each of the words, fewer if some are missing, more if they stand together.
+  function points(thing, words, phrase, asking) {
+    let sum = 0, all = 0, found = 0, named = 0;
     for (const word of words) {
-      const named = begins(thing.named, word) >= 0;
-      if (!named && begins(thing.told, word) < 0) {
-        if (--missing < 0) return 0;
-        continue;
-      }
-      sum += !named ? 1 : thing.kind === 'mistake' ? 5 : 10;  // there are thousands of mistakes
+      const own = hit(thing.own, word), times = Math.min(20, thing.told.match(word.all)?.length ?? 0);
+      const said = Math.max(HEADING[thing.kind] * own, 2.6 * hit(thing.terms, word), hit(thing.place, word)) + 1.2 * times / (times + 1.5);
+      sum += word.rare * said;
+      all += word.rare;
+      if (said) found += word.rare;
+      if (own) named++;
     }
-    if (!sum) return 0;
-    const exact = thing.named.trim() === words.join(' ') || thing.named.startsWith(` ${words.join(' ')}:`);
-    const order = {start: 0.7, glossary: 0.5, lesson: 0.4, exercise: 0.6, code: 0.2, mistake: 0};
-    const together = thing.told.includes(` ${words.join(' ')}`) ? 2 : 0;
-    const whole = thing.kind === 'lesson' && !thing.address.includes('#') ? 3 : 0;  // before its sections
-    return sum + order[thing.kind] + together + whole + (exact ? 20 : 0);
+    if (!found) return null;
+    thing.content ??= content(thing.own);
+    const exact = thing.own.trim() === phrase || thing.own.startsWith(` ${phrase}:`), together = words.length > 1;
+    const whole = thing.kind === 'lesson' && !thing.section, introduced = thing.section && thing.terms.split(',').some(term => term.trim() === phrase);
+    sum *= (found / all) ** 2 * (1 + 0.6 * named / Math.max(1, thing.content.length));
+    if (exact) sum *= thing.kind === 'mistake' && !asking ? 2.4 : thing.kind === 'mistake' || thing.kind === 'exercise' && !phrase.includes('_') ? 1.2 : 2;
+    if (introduced) sum *= asking ? 4 : 1.5;  // here it is explained
+    if (asking) sum *= {mistake: 0.5, code: 0.5, lesson: 1.2}[thing.kind] ?? 1;
+    if (whole && named === words.length) sum *= 1.5;  // before its sections
+    if (thing.own.startsWith(` ${phrase}`)) sum *= 1.15;
+    if (together && thing.own.includes(` ${phrase}`)) sum *= 1.25;
+    if (together && (thing.told.includes(` ${phrase}`) || thing.terms.includes(` ${phrase}`))) sum *= thing.kind === 'mistake' ? 1 : 1.6;
+    if (thing.section) sum *= /^ (?:theory|what we have now)$/.test(thing.own) ? 0.6 : /^ (?:break it|bug hunt|symptom)/.test(thing.own) ? 0.7 : 1;
+    if (thing.kind === 'lesson') sum *= 1.25 - 0.02 * Number(thing.address.match(/\d+/)[0]);  // the earlier one explains more
+    return {thing, sum, whole: found === all};
   }
 
   function excerpt(thing, words) {  // the words, and a little around them
-    const first = Math.max(0, Math.min(...words.map(word => begins(thing.told, word) - 1).filter(at => at >= 0), thing.text.length));
+    const text = thing.text.toLowerCase(), marks = words.map(word => sought(word, words.length === 1));
+    const places = marks.map(({begins}) => text.search(begins)).filter(at => at >= 0);
+    const first = places.length ? Math.min(...places) : text.length;
     const start = first >= thing.text.length ? 0 : Math.max(0, thing.text.lastIndexOf(' ', Math.max(0, first - 60)) + 1);
     const end = start + 180 < thing.text.length ? thing.text.lastIndexOf(' ', start + 180) : thing.text.length;
     const cut = curled(thing.text.slice(start, end));
     const part = document.createElement('p');
     part.append(start ? '… ' : '');
     for (const piece of cut.split(/([\p{L}\p{N}_]+)/u)) {
-      const marked = words.some(word => (word.length > 3 || words.length === 1) && plain(piece).startsWith(word));
+      const marked = words.some(word => (word.length > 3 || words.length === 1) && plain(piece).startsWith(stem(word)));
       part.append(marked ? Object.assign(document.createElement('mark'), {textContent: piece}) : piece);
     }
     part.append(end < thing.text.length ? ' …' : '');
@@ -57,9 +96,10 @@ globalThis.finder = (() => {
   }
   let known;
   function corrected(word) {
-    if (word.length < 4 || things.some(thing => begins(thing.named, word) >= 0 || begins(thing.told, word) >= 0)) return word;
-    known ??= things.reduce((counts, thing) => {
-      for (const one of new Set((thing.named + thing.told).split(/[^\p{L}\p{N}]+/u))) counts.set(one, (counts.get(one) ?? 0) + 1);
+    const {begins} = sought(word);
+    if (word.length < 4 || things.some(({own, place, told}) => begins.test(own) || begins.test(place) || begins.test(told))) return word;
+    known ??= things.reduce((counts, {own, told}) => {
+      for (const one of new Set((own + told).split(/[^\p{L}\p{N}]+/u))) counts.set(one, (counts.get(one) ?? 0) + 1);
       return counts;
     }, new Map());
     let best = [1 + Math.floor(word.length / 6), 0, word];
@@ -71,19 +111,18 @@ globalThis.finder = (() => {
     return best[2];
   }
 
-  const IDLE = ['what', 'is', 'are', 'the', 'a', 'an', 'of', 'to', 'do', 'does', 'how', 'why', 'in', 'for', 'i', 'it', 'on', 'my', 'your', 'can'];
-
   // {best, exact, words}: what was found, whether it holds all the words, and the words as they were understood.
   function find(question) {
-    const all = plain(question).replace(/\bkv\b|kv_/g, 'key value ').replace(/\bsqrt\b/g, '√ ').split(/[^\p{L}\p{N}_√]+/u).filter(Boolean);
-    const telling = all.filter(word => !IDLE.includes(word)), words = telling.length ? telling : all;
-    const ranked = (words, missing) => things.map(thing => [score(thing, words, missing), thing]).filter(([points]) => points > 0)
-      .sort((a, b) => b[0] - a[0]);
-    const right = words.map(corrected), exact = words.length ? ranked(right, 0) : [];
-    const stems = right.map(word => word.length > 5 ? word.slice(0, -2) : word);
-    let best = exact;
-    for (let missing = 0; !best.length && missing < words.length; missing++) best = ranked(stems, missing);
-    return {best: best.map(([, thing]) => thing), exact: exact.length > 0, words, right};
+    const all = same(question).split(/[^\p{L}\p{N}_√]+/u).filter(Boolean), telling = all.filter(word => !IDLE.has(word));
+    const words = telling.length ? telling : all, right = words.map(corrected), looked = right.map(word => sought(word, right.length === 1));
+    for (const word of looked) {
+      const having = things.filter(({own, place, terms, told}) => [told, own, terms, place].some(text => word.begins.test(text))).length;
+      word.rare = Math.log(1 + things.length / (having + 1));
+    }
+    const ranked = (looked.length ? things : []).map(thing => points(thing, looked, right.join(' '), asks(question))).filter(Boolean).sort((a, b) => b.sum - a.sum);
+    const exact = ranked.some(({whole}) => whole), least = (ranked[0]?.sum ?? 0) / 2;
+    const best = ranked.filter(({sum, whole}) => whole || sum >= (exact ? least : least / 2));
+    return {best: best.map(({thing}) => thing), exact, words, right};
   }
 
   return {find, excerpt};

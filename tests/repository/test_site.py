@@ -8,6 +8,8 @@ import importlib.util
 import json
 import math
 import re
+import shutil
+import subprocess
 import sys
 from html import unescape
 from pathlib import Path
@@ -457,7 +459,7 @@ def test_what_only_holds_in_a_notebook_is_not_on_the_page(written):
 
 def test_the_search_finds_each_thing_once(written):
     things = finding.found(written)
-    addresses = [(kind, title, address) for kind, title, address, _ in things]
+    addresses = [tuple(thing[:3]) for thing in things]
     assert len(addresses) == len(set(addresses))
     names = ("lesson", "exercise", "mistake", "glossary", "code")
     kinds = {kind: sum(thing[0] == kind for thing in things) for kind in names}
@@ -469,10 +471,48 @@ def test_the_search_finds_each_thing_once(written):
 def test_the_search_finds_what_a_lesson_says_only_in_its_code(written):
     text = next(
         text
-        for kind, title, _, text in finding.found(written)
+        for kind, title, _, text, *_ in finding.found(written)
         if kind == "lesson" and title.startswith("A loop computes self-attention")
     )
     assert "weights = softmax_of_one_row(scores)" in text
+
+
+ASKED = {  # what someone types, and what stands first
+    "why divide by the square root of d": "notebooks/03_scaling.html",
+    "why do we divide by sqrt(d)?": "notebooks/03_scaling.html",
+    "what is a residual connection": "notebooks/07_full_model.html#each-part-adds-to-its-input-instead-of-replacing-it",
+    "what does softmax do": "notebooks/01_self_attention.html#softmax-turns-any-scores-into-weights",
+    "what is perplexity": "notebooks/08_shakespeare.html#perplexity-turns-a-loss-into-a-number-of-choices",
+    "why use queries, keys and values": "notebooks/02_queries_keys_values.html",
+    "why several heads": "notebooks/04_multi_head_attention.html",
+    "softmax": "notebooks/glossary.html#softmax",
+    "sofmax": "notebooks/glossary.html#softmax",
+    "masked_softmax": "exercises/masked_softmax.html",
+    "no scaling": "exercises/scaled_dot_product_attention.html#no-scaling",
+    "how do I install it": "index.html#run-it-on-your-machine",
+    "can I teach with this": "teaching.html",
+}
+FIND = """
+const [things, search, asked] = JSON.parse(require('fs').readFileSync(0));
+globalThis.FOUND = things;
+globalThis.document = {querySelector: () => null};
+new Function(search)();
+console.log(JSON.stringify(asked.map(question => finder.find(question).best[0]?.address)));
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed")
+def test_who_asks_a_question_finds_the_lesson_that_answers_it_first(written):
+    search = (SITE / "static/search.js").read_text(encoding="utf-8")
+    asked = json.dumps([finding.found(written), search, list(ASKED)])
+    answer = subprocess.run(["node", "-e", FIND], input=asked, capture_output=True, text=True, check=True)
+    assert dict(zip(ASKED, json.loads(answer.stdout), strict=True)) == ASKED
+
+
+def test_a_section_tells_the_search_which_terms_it_introduces(written):
+    terms = {title: terms for kind, title, _, _, *terms in finding.found(written) if kind == "lesson" and terms}
+    section = "Each part adds to its input instead of replacing it (7 · The full model)"
+    assert {"skip connection", "residual stream"} <= set(terms[section][0].split(", "))
 
 
 @pytest.mark.parametrize("module", ["masks", "attention", "positions", "layers", "models"])
