@@ -113,9 +113,27 @@ def test_mistakes_are_counted_by_exercise_of_those_who_handed_it_in_and_hunts_ap
     text = report.Report(known).body()
     assert [one for one in text.split("<tr>") if "bug hunt not solved" in one and "3 of 3" in one]
     assert text.count("<ol class=") == 1
-    (telling,) = re.findall(r'<ol class="next">.*?</ol>', text)
-    assert "2 of 3" in telling
-    assert "fixed_mask" not in telling + projector.screen(known, mistakes.mistakes_in(known, "exercise")[:1], 1, 1)
+
+
+def test_wrong_fixes_of_bug_hunts_are_told_like_other_mistakes_and_counted_apart(tmp_path):
+    answers = {"ada": (MISTAKE.name, UPPER), "bob": (MISTAKE.name, UPPER), "eve": ("", UPPER)}
+    known = class_of(tmp_path, answers)
+    known.rows += [hunt(one, MISTAKE.name) for one in ("ada", "bob")]
+    known.rows += [hunt(one, OTHER.name) | {"item": "fixed_other"} for one in known.students]
+    known.works |= {(one, item): {"source": UPPER} for one in known.students for item in ("fixed_mask", "fixed_other")}
+    (telling,) = re.findall(r'<ol class="next">.*?</ol>', report.Report(known).body())
+    first, second = re.findall(r"<li data-lesson=''>.*?</li>", telling)
+    assert f"<strong>{report.sentence(OTHER.name)}</strong>" in first
+    assert "3 of 3 in the bug hunt fixed_<wbr>other<" in first
+    assert report.prose(report.sentence(OTHER.look)) in first
+    assert "2 of 3: causal_<wbr>mask; 2 of 3 in the bug hunt fixed_<wbr>mask<" in second
+    text = projector.body(known)
+    screens = re.findall(r'<section class="screen">.*?</section>', text, re.DOTALL)
+    assert "Bug hunt · 3 of 3 who handed it in</p><h2><code>fixed_<wbr>other" in screens[0]
+    assert "· 2 of 3; 2 of 3 in a bug hunt</p><h2><code>causal_<wbr>mask" in screens[1]
+    assert "triu()" in screens[0]
+    table = text.partition("Mistakes of more than one")[2]
+    assert re.search(r"bug hunt fixed_<wbr>other: .*?3 of 3", table)
 
 
 def test_what_is_not_recognised_says_so_and_the_same_answer_of_several_is_told(tmp_path):
@@ -177,10 +195,24 @@ def known_answer(exercise, name):
 
 def test_the_right_line_is_the_solutions_own_where_nothing_else_differs():
     found = mistakes.lines_instead(*known_answer("layer_norm", "epsilon outside the fraction"))
-    assert found == ["normalised = (x - mean) / torch.sqrt(variance + eps)"]
+    assert found == ("Right", ["normalised = (x - mean) / torch.sqrt(variance + eps)"])
     mistake, lines, wrong = known_answer("layer_norm", "epsilon outside the fraction")
-    assert mistakes.lines_instead(mistake, lines, set()) == []
-    assert mistakes.lines_instead(mistake, lines, wrong | {0}) == []
+    assert mistakes.lines_instead(mistake, lines, set())[0] == "One right way"
+    assert mistakes.lines_instead(mistake, lines, wrong | {0})[0] == "One right way"
+    assert mistakes.lines_instead(*known_answer("softmax", "nothing subtracted"))[0] == "Right"
+
+
+def test_a_line_too_many_or_too_few_is_said_so_and_another_style_gets_a_whole_solution():
+    assert mistakes.lines_instead(*known_answer("masked_softmax", "the mask inverted")) == (
+        "Right: without this line",
+        [],
+    )
+    mistake, _, _ = known_answer("layer_norm", "epsilon outside the fraction")
+    title, right = mistakes.lines_instead(mistake, ["def layer_norm(v):", "    return v"], set())
+    solution = mistakes.without_comments(EXERCISES["layer_norm"].solution_text())
+    assert (title, right) == ("One right way", solution.splitlines())
+    mistake.exercise = "DecoderLayer"
+    assert mistakes.lines_instead(mistake, ["class DecoderLayer(nn.Module):", "    pass"], set()) == ("", [])
 
 
 def test_on_a_screen_the_hint_comes_before_the_answer(tmp_path):
@@ -224,10 +256,25 @@ def test_a_lesson_has_screens_of_its_own_even_where_all_lessons_have_commoner_mi
 def test_code_takes_the_shape_in_which_it_is_largest_and_long_lines_are_broken():
     assert projector.shape(["x = 1"] * 4)[0] == "pile"
     assert projector.shape(["x = 1"] * 14)[0] == "pair"
-    _, longest, lines = projector.shape(["x" * 97, *["x = 1"] * 7])
-    assert longest < 97
+    _, longest, lines = projector.shape([" ".join(["xx"] * 34), *["x = 1"] * 7])
+    assert longest < 101
     assert lines > 8
-    assert projector.hanging("    x").startswith('<span class="line" style="--indent: 8ch">    x')
+    assert projector.hanging("    x").startswith('<span class="line" style="--indent: 8ch">    ')
+
+
+def test_code_is_broken_after_spaces_and_commas_alone():
+    line = "    hidden = scores.masked_fill(~mask,-torch.inf) - 1"
+    pieces = re.split(r" |<wbr>", re.sub(r"</?span[^>]*>", "", projector.hanging(line)).strip())
+    assert pieces == ["hidden", "=", "scores.masked_fill(~mask,", "-torch.inf)", "-", "1"]
+    assert all(f'<span class="keep">{one}</span>' in projector.hanging(line) for one in pieces)
+    for most in range(1, 60):
+        assert projector.wrapped(line, most)[0] <= max(most, len("    hidden"))
+    assert projector.wrapped(line, 36) == [len("    hidden ="), len("        scores.masked_fill(~mask,"), 23]
+    assert sum(projector.wrapped("x" * 97, 48)) == 97
+    assert projector.shape(["x" * 97])[1] == 97, "so the letters are smaller"
+    shown = projector.hanging("    x = '<b>', \"</span>\"")
+    assert "<b>" not in shown
+    assert "&lt;b&gt;" in shown
 
 
 # The report

@@ -33,6 +33,26 @@ return target === above ? "seen" : `${link.hash} at ${left}, ${top} is under ${a
 """
 
 
+ALL_ROWS = """
+const rows = [...document.querySelectorAll(".rest tbody tr")];
+return rows.filter((row) => !row.hidden && !row.querySelector(".group")).length;
+"""
+WHOLE_ROWS = """
+const [above, below] = ["choice", "keys"].map((id) => document.getElementById(id).getBoundingClientRect());
+const isSeen = (row) => row.checkVisibility() && row.getBoundingClientRect().top >= above.bottom - 1
+  && row.getBoundingClientRect().bottom <= below.top + 1;
+const rows = [...document.querySelectorAll(".rest tbody tr")];
+return [...rows.keys()].filter((n) => isSeen(rows[n]) && !rows[n].querySelector(".group"));
+"""
+BROKEN = """
+const sizeOf = (one) => getComputedStyle(one).fontSize;
+const uneven = [...document.querySelectorAll(".screen")].filter(
+  (screen) => new Set([...screen.querySelectorAll("pre")].map(sizeOf)).size > 1);
+const pieces = [...document.querySelectorAll(".keep")].filter((one) => one.getClientRects().length > 1);
+return [pieces.map((one) => one.textContent), uneven.map((one) => one.querySelector("h2").textContent)];
+"""
+
+
 class Marks(Page):
     """The pages of a class."""
 
@@ -105,13 +125,19 @@ class Marks(Page):
     def present(self, lesson):
         """One key to the end, and another back."""
         self.open(f"report-anonymous.html#{lesson}", "projector")
-        shown, steps = [], 0
+        shown, steps, rows = [], 0, []
         while steps < 200 and "→" in self.seen("#keys")[0].text:
             press(self.browser, Keys.ARROW_RIGHT)
             steps += 1
+            rows += self.browser.execute_script(WHOLE_ROWS)
             if (address := self.address()) not in shown:
                 shown.append(address)
                 photograph(self.browser, f"projector-{len(shown)}")
+        self.expect(len(rows) == len(set(rows)), "a row of a table is shown twice")
+        self.expect(len(rows) == self.browser.execute_script(ALL_ROWS), "a row of a table is never shown")
+        broken, uneven = self.browser.execute_script(BROKEN)
+        self.expect(not broken, f"code is broken inside {broken[:3]}")
+        self.expect(not uneven, f"Right has another size than the code: {uneven[:3]}")
         tables = [one.text for one in self.all(".rest h2")]
         self.expect(len(shown) >= len(tables) and steps < 200, f"{steps} keys lead to {shown}")
         end = self.browser.execute_script("return scrollY")

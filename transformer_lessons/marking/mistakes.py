@@ -5,6 +5,7 @@ import builtins
 import difflib
 import keyword
 import re
+import textwrap
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cache
@@ -19,6 +20,7 @@ from transformer_lessons.marking.naming import clean
 from transformer_lessons.marking.results import Row, whose
 
 UNKNOWN = "not recognised"
+ROOM = 10  # lines of a right answer that are shown beside a wrong one
 TEXTS = re.compile(r'"[^"\n]*"|\'[^\'\n]*\'')
 
 
@@ -36,6 +38,7 @@ class Mistake:
     out_of: int  # students who have handed in the lesson
     digest: str = ""  # of the answer, if all have written the same, which the catalogue does not know
     by: set[str] = field(default_factory=set)  # whose hand-ins make it: a group's is one
+    is_hunt: bool = False
 
     def share(self) -> str:
         return f"{len(self.students)} of {self.out_of}"
@@ -49,13 +52,13 @@ def handed_in(known: Class) -> dict[str, set[str]]:
     return students
 
 
-def mistakes_in(known: Class, kind: str) -> list[Mistake]:
-    """The mistakes in exercises, or in bug hunts, the commonest first.
+def mistakes_in(known: Class, *kinds: str) -> list[Mistake]:
+    """The mistakes in exercises ("exercise"), in bug hunts ("hunt"), or in both, the commonest first.
 
     They are never counted together: the code of a hunt has its own mistake, which may be one of the exercise's.
     """
     groups = defaultdict(list)
-    rows = [row for row in known.rows if row["kind"] == kind and row["status"] == "failed"]
+    rows = [row for row in known.rows if row["kind"] in kinds and row["status"] == "failed"]
     same = defaultdict(set)
     for row in rows:
         same[row["item"], digest_of(known, row)].add(whose(row))
@@ -70,7 +73,8 @@ def mistakes_in(known: Class, kind: str) -> list[Mistake]:
             (page.why, page.look) if page else (said(alike[0]["message"]) if name != UNKNOWN or digest else "", "")
         )
         who, by = {row["student"] for row in alike}, {whose(row) for row in alike}
-        found.append(Mistake(lesson, item, exercise, name, why, look, who, len(students[lesson]), digest, by))
+        is_hunt = alike[0]["kind"] == "hunt"
+        found.append(Mistake(lesson, item, exercise, name, why, look, who, len(students[lesson]), digest, by, is_hunt))
     return sorted(found, key=lambda one: (-len(one.students), int(one.lesson), one.item, one.name, one.digest))
 
 
@@ -121,27 +125,38 @@ def plain(text: str) -> list[str]:
     return [re.sub(r"[\s()]", "", line).replace("'", '"') for line in text.splitlines()]
 
 
-def lines_instead(mistake: Mistake, lines: list[str], wrong: set[int]) -> list[str]:
-    """What the course's solution has in place of an answer's wrong lines, if it differs from the mistake only there."""
+def lines_instead(mistake: Mistake, lines: list[str], wrong: set[int]) -> tuple[str, list[str]]:
+    """(a heading, the right lines): what the course's solution has in place of an answer's wrong lines.
+
+    It is certain where the answer's wrong lines are all by which a known mistake differs from the solution. Where it is
+    not, these are the lines of the solution that the answer lacks, if there is room for them.
+    """
     known = EXERCISES[mistake.exercise].mistakes.get(mistake.name)
     solution = without_comments(EXERCISES[mistake.exercise].solution_text())
     own = dict(zip(plain(solution), solution.splitlines(), strict=True))
     right = without_comments(ast.unparse(ast.parse(solution)))
+    marked = {plain(line)[0] for n, line in enumerate(lines) if n in wrong}
     for variant in known.variants if known else ():
         here, there = plain(without_comments(ast.unparse(variant.tree))), plain(right)
         found = difflib.SequenceMatcher(None, here, there, autojunk=False).get_opcodes()
         changes = [one for one in found if one[0] != "equal"]
-        if len(changes) == 1 and changes[0][0] == "replace":
-            _, start, end, first, last = changes[0]
-            if wrong and {plain(line)[0] for n, line in enumerate(lines) if n in wrong} == {*here[start:end]}:
-                return [own.get(plain(line)[0], line).strip() for line in right.splitlines()[first:last]]
-    return []
+        extra = [line for _, start, end, *_ in changes for line in here[start:end]]
+        lines_there = right.splitlines()
+        instead = [own.get(plain(one)[0], one).strip() for *_, start, end in changes for one in lines_there[start:end]]
+        if marked and marked == {*extra}:
+            title = "Right" if instead else f"Right: without {'this line' if len(extra) == 1 else 'these lines'}"
+            return title, instead
+    answer = plain("\n".join(lines))
+    lacking = [line for line in solution.splitlines() if plain(line)[0] not in answer]
+    if not 0 < len(lacking) <= len(own) / 2:
+        lacking = solution.splitlines()
+    return ("One right way", textwrap.dedent("\n".join(lacking)).splitlines()) if len(lacking) <= ROOM else ("", [])
 
 
 def wrong_lines(answer: str, variants: list[str], solution: str) -> set[int]:
     """The numbers of the lines that a known wrong answer has and the right one has not."""
     right = {*plain(solution), *plain(ast.unparse(ast.parse(solution)))}
-    wrong = {line for variant in variants for line in plain(variant)} - right
+    wrong = {line for variant in variants for line in plain(variant)} - right - {""}
     return {number for number, line in enumerate(plain(answer)) if line in wrong}
 
 

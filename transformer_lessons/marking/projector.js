@@ -1,9 +1,11 @@
 "use strict";
 // One mistake on each screen. A key shows where to look, then what is wrong, then the right line; then the next screen.
-// The screens are those of all lessons together or, at a choice, of one. After the last come the tables, page by page.
+// The screens are those of all lessons together or, at a choice, of one. After the last come the tables, page by page:
+// a page leaves out the rows of those before it, which are out of sight but still there in print.
 const all = [...document.querySelectorAll(".screen")], tables = [...document.querySelectorAll(".rest")];
 const choice = document.getElementById("choice"), buttons = [...choice.querySelectorAll("button")];
-const keys = document.getElementById("keys"), PAGE = 0.8;  // of the window
+const keys = document.getElementById("keys");
+let pages = [];  // the first rows of those pages
 document.body.classList.add("deck");
 choice.hidden = keys.hidden = false;
 const asked = location.hash.slice(1) || new URLSearchParams(location.search).get("lesson") || "";
@@ -13,7 +15,29 @@ place = Math.min(Math.max(Number(place) - 1 || 0, 0), parts.length - 1);
 
 function of(lesson) { return [...all.filter((screen) => (screen.dataset.only || "") === lesson), ...tables]; }
 const next = () => parts[place].querySelector(".step:not(.shown)");
-const isRead = () => scrollY + innerHeight >= document.documentElement.scrollHeight - 2;
+const above = () => choice.getBoundingClientRect().bottom, below = () => keys.getBoundingClientRect().top;
+const rowsOf = (part) => [...part.querySelectorAll("tbody tr")].filter((row) => !row.hidden);
+const isTitle = (row) => row && row.querySelector(".group") !== null;
+
+// The first row of which something is below the window, and those from which the next page begins.
+function unseen() {
+  const rows = tables.includes(parts[place]) ? rowsOf(parts[place]) : [];
+  let first = rows.findIndex((row) => row.getBoundingClientRect().bottom > below() + 1);
+  if (first > 0 && isTitle(rows[first - 1])) first -= 1;  // no title stands alone
+  return first < 0 ? null : rows[first];
+}
+
+// Leaves out the rows before one; the title of its lesson stays.
+function leaveOut(start) {
+  let isBefore = start !== null, title = null;
+  for (const row of parts[place].querySelectorAll("tbody tr")) {
+    if (row === start) isBefore = false;
+    row.classList.toggle("past", isBefore);
+    if (isBefore && isTitle(row)) title = row;
+    else if (row === start && title && !isTitle(row)) title.classList.remove("past");
+  }
+  scrollTo(0, 0);
+}
 
 function show() {
   for (const part of [...all, ...tables]) part.hidden = part !== parts[place];
@@ -23,31 +47,43 @@ function show() {
   document.body.classList.toggle("end", tables.includes(parts[place]));
   parts[place].classList.toggle("told-all", parts[place].querySelector(".answer.shown") !== null);
   history.replaceState(null, "", `${location.pathname}#${lesson}-${place + 1}`);
-  scrollTo(0, 0);
+  leaveOut(null);
   hint();
 }
 
 function hint() {
   const step = next(), isLast = place === parts.length - 1;
   const what = step ? step.matches(".look") ? "where to look" : step.matches(".right") ? "the right line" : "the answer"
-    : !isRead() ? "more" : isLast ? "" : parts[place + 1].querySelector(".rest > h2")?.textContent ?? "next";
+    : unseen() ? "more" : isLast ? "" : parts[place + 1].querySelector(".rest > h2")?.textContent ?? "next";
   keys.textContent = `${what && `→ ${what}   `}← back`;
 }
 
 function on() {
-  const step = next();
-  if (!step && !isRead()) return scrollBy(0, PAGE * innerHeight);
+  const step = next(), row = unseen();
+  if (!step && row) {
+    const isFirst = row === rowsOf(parts[place]).find((one) => !one.matches(".past") && !isTitle(one));
+    if (isFirst || row.getBoundingClientRect().top <= above()) return scrollBy(0, below() - above());  // a tall one
+    pages.push(row);
+    leaveOut(row);
+    return hint();
+  }
   if (step) step.classList.add("shown");
   else if (place === parts.length - 1) return;
   else place += 1;
+  pages = [];
   show();
 }
 
 function back() {
   const last = [...parts[place].querySelectorAll(".step.shown")].pop();
-  if (!last && scrollY > 0) return scrollBy(0, -PAGE * innerHeight);
+  if (!last && scrollY > 0) return scrollTo(0, 0);
+  if (!last && pages.pop()) {
+    leaveOut(pages.at(-1) ?? null);
+    return hint();
+  }
   if (last) last.classList.remove("shown");
   else place = Math.max(place - 1, 0);
+  pages = [];
   show();
 }
 
@@ -55,6 +91,7 @@ for (const button of buttons) {
   button.addEventListener("click", () => {
     [lesson, place] = [button.dataset.lesson, 0];
     parts = of(lesson);
+    pages = [];
     button.blur();
     show();
   });
@@ -64,8 +101,8 @@ addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("button")) return;
   if (["ArrowLeft", "PageUp"].includes(event.key)) back();
   else if (["ArrowRight", " ", "PageDown", "Enter"].includes(event.key)) event.shiftKey ? back() : on();
-  else if (event.key === "Home") { place = 0; show(); }
-  else if (event.key === "End") { place = parts.length - tables.length; show(); }
+  else if (event.key === "Home") { place = 0; pages = []; show(); }
+  else if (event.key === "End") { place = parts.length - tables.length; pages = []; show(); }
   else return;
   event.preventDefault();
 });

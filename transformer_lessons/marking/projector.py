@@ -1,5 +1,6 @@
 """The report for the projector: the commonest mistakes, one on each screen, and numbers. Nobody can be recognised."""
 
+import re
 from collections import Counter, defaultdict
 
 from transformer_lessons.marking.marks import OWN
@@ -11,6 +12,7 @@ from transformer_lessons.marking.report import (
     broken,
     counted,
     heading,
+    in_pieces,
     prose,
     safe,
     sentence,
@@ -25,7 +27,9 @@ from transformer_lessons.tools import atomic
 LINES = 16  # of an answer on a screen
 MANY = 0.4  # of the answers to a question, which are wrong
 WRAPS = range(48, 101, 4)  # after how many characters a line may be broken
-SHAPES = {"pile": (86, 30), "pair": (52, 66)}  # the room for code above the words or beside them, in % of the window
+HANGING = 4  # characters by which the rest of a broken line is indented
+HEADING = 2  # lines of code that take as much room as a heading
+SHAPES = {"pile": (86, 36), "pair": (52, 70)}  # the room for code above the words or beside them, in % of the window
 
 
 def write_projector(known):
@@ -34,7 +38,7 @@ def write_projector(known):
 
 
 def body(known):
-    mistakes = mistakes_in(known, "exercise")
+    mistakes = mistakes_in(known, "exercise", "hunt")
     telling = worth_telling(mistakes)
     screens = [screen(known, one, rank, len(telling)) for rank, one in enumerate(telling, 1)] or [nothing()]
     for lesson in known.lessons():
@@ -64,18 +68,20 @@ def nothing(lesson=""):
 def screen(known, group, rank, count, only=""):
     """An answer and a question; then, one key after another, where to look, what is wrong, and the right line.
 
-    The answer is from the exercise in which most have made the mistake.
+    The answer is from the exercise or the bug hunt in which most have made the mistake.
     """
-    mistake, share = group[0], f"{counted(group)}{' who handed it in' * (len(group) == 1)}"
+    mistake, share = group[0], counted(group)
+    if len(group) == 1:
+        share = f"{'Bug hunt · ' * mistake.is_hunt}{mistake.share()} who handed it in"
     lines, wrong = answer_to_show(known, mistake)
-    right = lines_instead(mistake, lines, wrong)
+    title, right = lines_instead(mistake, lines, wrong)
     lines, wrong = part_to_show(lines, wrong)
-    shown = "".join(hanging(line, n in wrong) for n, line in enumerate(lines))
+    right = [clean(line, 200) for line in right]
+    kind, longest, count_of_lines = shape(lines, right)
+    code = f"<pre>{''.join(hanging(line, n in wrong) for n, line in enumerate(lines))}</pre>" if lines else ""
+    instead = f"<pre>{''.join(map(hanging, right))}</pre>" if right else ""
+    instead = f'<div class="step right"><h3>{title}</h3>{instead}</div>' if title else ""
     answer = f"<h3>{sentence(prose(mistake.name))}</h3><p>{prose(to_all(mistake.why))}</p>"
-    kind, longest, count_of_lines = shape(lines)
-    code = f'<pre style="--longest: {longest}; --lines: {count_of_lines}">{shown}</pre>' if lines else ""
-    instead = "".join(hanging(clean(line, 200)) for line in right)
-    instead = f'<div class="step right"><h3>Right</h3><pre>{instead}</pre></div>' if right else ""
     look = (
         f'<p class="look step"><strong>Where to look:</strong> {prose(to_all(mistake.look))}</p>'
         if mistake.look
@@ -84,8 +90,9 @@ def screen(known, group, rank, count, only=""):
     return (
         f'{begun(only)}<p class="rank">{rank} of {count} · {title_of(mistake.lesson)} · '
         f"{share}</p><h2><code>{broken(mistake.item)}</code></h2>"
-        f'<div class="{kind}">{code}<div class="told"><p class="ask">What is wrong here?</p>'
-        f'{look}<div class="step answer">{answer}</div>{instead}</div></div></section>'
+        f'<div class="{kind}" style="--longest: {longest}; --lines: {count_of_lines}">{code}'
+        f'<div class="told"><p class="ask">What is wrong here?</p>'
+        f'{look}<div class="step answer">{answer}</div></div>{instead}</div></section>'
     )
 
 
@@ -104,19 +111,37 @@ def hanging(line, wrong=False):
     """A line of code that goes on indented where the window is too narrow for it."""
     text = line.lstrip()
     indent = len(line) - len(text)
-    shown = " " * indent + (f"<mark>{safe(text)}</mark>" if wrong else safe(text))
-    return f'<span class="line" style="--indent: {indent + 4}ch">{shown}</span>'
+    shown = in_pieces(safe(text))
+    shown = " " * indent + (f"<mark>{shown}</mark>" if wrong else shown)
+    return f'<span class="line" style="--indent: {indent + HANGING}ch">{shown}</span>'
 
 
-def shape(lines):
-    """(above the words or beside them, characters in a line, lines): where code is largest on a wide screen."""
+def wrapped(line, most):
+    """The lengths of the parts of a line of code, each of as many characters if it can be broken so."""
+    text = line.lstrip()
+    indent = len(line) - len(text)
+    parts = [indent]
+    for piece in re.findall(r"\s*(?:[^\s,]+,*|,+)", text):
+        if parts[-1] + len(piece) > most and parts[-1] > indent:
+            parts.append(indent + HANGING + len(piece.lstrip()))
+        else:
+            parts[-1] += len(piece)
+    return parts
+
+
+def shape(lines, right=()):
+    """(above the words or beside them, characters in a line, lines): where code is largest on a wide screen.
+
+    A broken line costs as much as letters that are smaller by a seventh.
+    """
     best = (0.0, "pile", 30, len(lines))
     for kind, (width, height) in SHAPES.items():
         for most in WRAPS:
-            parts = sum(-(-len(line) // (most - 8)) if len(line) > most else 1 for line in lines)
-            longest = max([30, *(min(len(line), most) for line in lines)])
-            size = min(2.4, width / longest / 0.6, height * 9 / 16 / max(parts, 1) / 1.5)
-            best = max(best, (size, kind, longest, parts), key=lambda one: one[0])
+            parts = [part for line in (*lines, *right) for part in wrapped(line, most)]
+            count, longest = len(parts) + HEADING * bool(right), max([30, *parts])
+            size = min(2.4, width / longest / 0.6, height * 9 / 16 / max(count, 1) / 1.5)
+            worth = size / (1 + (len(parts) - len(lines) - len(right)) / 7)
+            best = max(best, (worth, kind, longest, count), key=lambda one: one[0])
     return best[1:]
 
 
@@ -154,7 +179,8 @@ def solved(known):
 def all_mistakes(known, mistakes):
     """Those of several students or groups, as one could tell who is meant; calls of the course's code are no slip."""
     lines = [
-        f'<tr data-lesson="{one.lesson}"><th scope="row">{one.lesson} · {broken(one.item)}: {prose(one.name)}</th>'
+        f'<tr data-lesson="{one.lesson}"><th scope="row">{one.lesson} · {"bug hunt " * one.is_hunt}{broken(one.item)}: '
+        f"{prose(one.name)}</th>"
         f'<td class="n">{one.share()}</td><td>{prose(to_all(one.why))}</td></tr>'
         for one in sorted(mistakes, key=lambda one: int(one.lesson))
         if len(one.by) > 1 and one.name != OWN

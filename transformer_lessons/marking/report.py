@@ -126,6 +126,7 @@ class Report:
         ordered = sorted(self.rows, key=lambda row: int(row["lesson"]))
         self.items = {row["item"]: row["lesson"] for row in ordered}
         self.mistakes, self.hunts = mistakes_in(known, "exercise"), mistakes_in(known, "hunt")
+        self.telling = mistakes_in(known, "exercise", "hunt")
         self.handed_in = handed_in(known)
         self.scores, self.full = scores_of(known), full_points(known)
         self.groups = self.alike()
@@ -358,12 +359,11 @@ class Report:
         """The mistakes that are worth a word to all, in short: those of all lessons, or of one."""
         lines = []
         for lesson in ("", *self.known.lessons()):
-            for group in worth_telling([one for one in self.mistakes if lesson in ("", one.lesson)]):
-                items = ", ".join(broken(one.item) for one in group)
+            for group in worth_telling([one for one in self.telling if lesson in ("", one.lesson)]):
                 name, told = sentence(prose(group[0].name)), prose(sentence(group[0].look or group[0].why))
                 lines.append(
                     f"<li data-lesson='{lesson}'{' class=more' * bool(lesson)}><strong>{name}</strong> "
-                    f"<span class='quiet'>{counted(group)}: {items}</span><br>{told}</li>"
+                    f"<span class='quiet'>{counted(group, with_names=True)}</span><br>{told}</li>"
                 )
         where = (
             '<p class="script"><a class="of-lesson" href="report-anonymous.html">Show them on the projector ↗</a></p>'
@@ -615,11 +615,21 @@ def who_made(group: list[Mistake]) -> set[str]:
     return set().union(*(one.students for one in group))
 
 
-def counted(group: list[Mistake]) -> str:
-    """How many have made a mistake, in how many exercises."""
-    if len(group) == 1:
-        return group[0].share()
-    return f"{len(who_made(group))} students, in {len(group)} exercises"
+def counted(group: list[Mistake], with_names: bool = False) -> str:
+    """How many have made a mistake, in how many exercises; then those in each bug hunt, whose own bug it may be."""
+    exercises, hunts = ([one for one in group if one.is_hunt == is_hunt] for is_hunt in (False, True))
+    parts = [one.share() for one in exercises]
+    if len(exercises) > 1:
+        parts = [f"{len(who_made(exercises))} students, in {len(exercises)} exercises"]
+    if exercises and with_names:
+        parts[0] += f": {', '.join(broken(one.item) for one in exercises)}"
+    if with_names:
+        parts += [f"{one.share()} in the bug hunt {broken(one.item)}" for one in hunts]
+    elif len(hunts) > 1:
+        parts.append(f"{len(who_made(hunts))} in {len(hunts)} bug hunts")
+    else:
+        parts += [f"{one.share()} in a bug hunt" for one in hunts]
+    return "; ".join(parts)
 
 
 def questions(known):
@@ -713,6 +723,12 @@ def prose(text, most=900):
     """A sentence of the catalogue's: code in backticks, and a proper minus."""
     parts = re.split(r"(<code>.*?</code>)", marked_up(clean(text, most)))
     return "".join(one if one.startswith("<code>") else re.sub(r"(?<![\w)])-(?=\d)", "−", one) for one in parts)
+
+
+def in_pieces(code):
+    """Code, or HTML without tags, that a narrow window may break after a space or a comma, and nowhere else."""
+    kept = re.sub(r"[^\s,]+,*|,+", r'<span class="keep">\g<0></span>', code)
+    return kept.replace("</span><span", "</span><wbr><span")
 
 
 def broken(name):
