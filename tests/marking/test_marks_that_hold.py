@@ -1,5 +1,6 @@
 """Marks hold, whatever a student, a teacher or a busy machine does: one theorem for each hole that was once found."""
 
+import ast
 import ctypes
 import errno
 import fcntl
@@ -11,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import time
+from collections import defaultdict
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -20,6 +22,7 @@ import pytest
 from transformer_lessons.exercises.checker.draws import Draws
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.verdict import judge
+from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.marking import (
     child,
     commands,
@@ -484,6 +487,36 @@ def test_the_sample_class_has_all_that_the_manual_shows(tmp_path):
     sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     assert any("def fixed_" in source and "NotImplementedError" not in source for source in sources)
     assert any(re.search(r"""answer\("\d+\.\d+", ['"][^'"]{20}""", source) for source in sources)
+
+
+def test_the_texts_of_the_sample_class_are_whole_sentences_and_some_of_its_hunts_are_as_they_were(tmp_path):
+    sample.write(tmp_path, 12)
+    texts, sources = defaultdict(set), []
+    for path in tmp_path.rglob("*.ipynb"):
+        if path.parent.name == "amara" and path.name.startswith("06"):
+            continue
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            sources.append("".join(cell["source"]))
+            for number, text in re.findall(r"""answer\("(\d+\.\d+)", (['"].{30,}['"])\)""", sources[-1]):
+                texts[number].add(ast.literal_eval(text))
+    assert len(texts) == 11
+    for number, some in texts.items():
+        question = all_questions()[number]
+        for text in some:
+            assert text[-1] in ".?", text
+            whole = text in question.model or all(one in question.points for one in split(text, question.points))
+            assert whole, text
+            assert not re.match(r"[\w ]{1,12}: ", text), text
+    assert any("def fixed_softmax" in one and "return scores.softmax(dim=-1)" in one for one in sources)
+    assert not any("suspicious" in one and "def fixed" in one for one in sources)
+
+
+def split(text, points):
+    """The points of which a text consists, and what is left of it."""
+    found = [one for one in points if one in text]
+    for one in found:
+        text = text.replace(one, "")
+    return [*found, *text.split()]
 
 
 def test_without_the_lessons_mark_says_what_it_needs(tmp_path, capsys, monkeypatch):

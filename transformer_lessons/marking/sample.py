@@ -61,8 +61,9 @@ def filled(book, draw, diligence, skill, special=""):
             if name == "causal_mask" and special == CHEAT:
                 source = special
             elif draw.random() < diligence:
-                known = hunts.get(name, name)
-                source = re.sub(rf"\b{known}\b", name, attempt(known, draw, draw.random() < skill))
+                known, right = hunts.get(name, name), draw.random() < skill
+                found = published(book, name) if not right and draw.random() < 0.5 else ""
+                source = found or re.sub(rf"\b{known}\b", name, attempt(known, draw, right))
         source = re.sub(
             r'answer\("(\d+\.\d+)"(?:, ?(?:\.\.\.|"\.\.\."))?\)',
             lambda found: reply(found, draw, skill) if draw.random() < diligence else found[0],
@@ -70,6 +71,17 @@ def filled(book, draw, diligence, skill, special=""):
         )
         cell["source"] = source
     return book
+
+
+def published(book, name):
+    """The code of a bug hunt, as it was handed out; nothing for an exercise."""
+    suspicious = name.replace("fixed", "suspicious").replace("Fixed", "Suspicious")
+    for cell in book["cells"] if suspicious != name else ():
+        source = "".join(cell["source"])
+        found = re.search(rf"^(?:def|class) {suspicious}\b.*\n(?:(?: .*)?\n)*", source + "\n", flags=re.MULTILINE)
+        if cell["cell_type"] == "code" and found:
+            return found[0].replace(suspicious, name).strip()
+    return ""
 
 
 def attempt(name, draw, right):
@@ -84,9 +96,18 @@ def attempt(name, draw, right):
 def reply(found, draw, skill):
     question, right = all_questions()[found[1]], draw.random() < skill
     if isinstance(question, FreeText):
-        value = " ".join(question.model.split(". ")[: 1 + 2 * right]) if draw.random() < 0.5 else question.points[0]
+        value = text(question, draw, right)
     elif isinstance(question, Value):
         value = question.right if right or not question.slips else draw.choice(list(question.slips))
     elif isinstance(question, Choices):
         value = "".join(sorted(question.right_letters)) if right else draw.choice(list(question.lettered))
     return f'answer("{found[1]}", {value!r})'
+
+
+def text(question, draw, right):
+    """A text in whole sentences: those with which the model answer begins, or the points that it should make."""
+    sentences = re.split(r"(?<=[.?!]) (?=\W?[A-Z])", question.model)
+    points = [one for one in question.points if not re.match(r"[\w ]{1,12}: ", one)]
+    if len(points) == 3 and draw.random() < 0.5:
+        return " ".join(points[: 3 if right else draw.choice((1, 2))])
+    return " ".join(sentences[: draw.choice((3, 4, 5)) if right else 2])
