@@ -266,7 +266,8 @@ def test_code_is_broken_after_spaces_and_commas_alone():
     line = "    hidden = scores.masked_fill(~mask,-torch.inf) - 1"
     pieces = re.split(r" |<wbr>", re.sub(r"</?span[^>]*>", "", projector.hanging(line)).strip())
     assert pieces == ["hidden", "=", "scores.masked_fill(~mask,", "-torch.inf)", "-", "1"]
-    assert all(f'<span class="keep">{one}</span>' in projector.hanging(line) for one in pieces)
+    kept = ["-torch.inf)", "-"]
+    assert re.findall(r'<span class="keep">(.*?)</span>', projector.hanging(line)) == kept
     for most in range(1, 60):
         assert projector.wrapped(line, most)[0] <= max(most, len("    hidden"))
     assert projector.wrapped(line, 36) == [len("    hidden ="), len("        scores.masked_fill(~mask,"), 23]

@@ -1,12 +1,14 @@
 """A student's own pages: what was asked, what was given, why points were lost, and every word of the teacher's."""
 
+import ast
 import re
 
 import pytest
 
 from transformer_lessons.exercises.checker.card import card_of
+from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.questions.lookup import all_questions
-from transformer_lessons.marking import feedback, marks, policy, report, sheets
+from transformer_lessons.marking import feedback, halves, marks, mistakes, policy, report, sheets
 
 SOURCE = "def causal_mask(length):\n    return torch.ones(length, length).triu() > 0  # <b>"
 TEXT = "It could be a leak.\n<img src=x>"
@@ -133,7 +135,7 @@ def test_only_a_text_that_makes_every_point_has_a_tick_late_or_not(tmp_path, tex
 
 def test_every_answer_stands_beside_what_was_asked(tmp_path):
     page = pages(tmp_path)["lesson_6"]
-    assert "triu() &gt; <span" in cards(page)["causal_mask"]
+    assert ".triu() &gt; 0  # &lt;b&gt;<" in re.sub(r"</?span[^>]*>", "", cards(page)["causal_mask"])
     assert "&lt;b&gt;" in cards(page)["causal_mask"]
     for number, answer, why in (("6.1", "36", "You counted all."), ("6.2", "c) 1, 0, 0, 0, 0", "The first token")):
         card = cards(page)[number]
@@ -192,6 +194,56 @@ def test_a_long_line_of_code_goes_on_below_its_own_indentation():
     assert shown.count("<span") == shown.count("</span>")
     lines = re.findall(r'style="--in: (\d)ch">', shown)
     assert lines == ["0", "4", "4", "0", "4"]
+
+
+STUB = "class FeedForward(nn.Module):\n    def forward(self, x):\n        raise NotImplementedError\n\n"
+HELPER = "@torch.no_grad()\ndef helped(x):\n    return x  # <i>\n\n"
+LAYER = "class EncoderLayer(nn.Module):\n    def forward(self, x):\n        return helped(x)"
+
+
+def of_layer(**more):
+    return row("7", "EncoderLayer", "exercise", "failed", "✗ EncoderLayer: no.") | more
+
+
+def test_the_code_of_a_class_leaves_out_what_is_an_exercise_of_its_own(tmp_path):
+    def change(known):
+        known.works["ada", "EncoderLayer"] = {"source": STUB + HELPER + LAYER}
+        known.rows.append(marks.scored(of_layer(), known.policy))
+
+    assert mistakes.part_that_matters(STUB + HELPER + LAYER, of_layer()) == (HELPER + LAYER, ["FeedForward"])
+    for source in (LAYER, STUB, "x = 1", "def f(:", ""):
+        assert mistakes.part_that_matters(source, of_layer()) == (source, [])
+    card = cards(pages(tmp_path, change=change)["lesson_7"])["EncoderLayer"]
+    assert "NotImplementedError" not in card
+    assert "Your code, without <code>FeedForward</code>, an exercise of its own" in card
+    assert "# &lt;i&gt;" in card
+
+
+def test_the_line_that_a_verdict_knows_is_marked():
+    inverted = next(one for one in EXERCISES["causal_mask"].mistakes.values())
+    code = ast.unparse(inverted.variants[0].tree).splitlines()
+    (place,) = mistakes.wrong_lines("\n".join(code), ["\n".join(code)], EXERCISES["causal_mask"].solution_text())
+    code[place] += "  # (query, key) <b>"
+    source = "\n".join(code)
+    known = row("6", "causal_mask", "exercise", "failed", "✗ causal_mask: no.", mistake=inverted.name)
+    assert mistakes.lines_at_fault(source, known) == {place}
+    shown = feedback.in_colours(source, {place})
+    (marked,) = re.findall(r"<mark>(.*?)</mark>", shown)
+    assert code[place].strip().replace("<", "&lt;").replace(">", "&gt;") == re.sub(r"<.*?>", "", marked)
+    assert shown.count("<span") == shown.count("</span>")
+    assert mistakes.lines_at_fault(source, known | {"mistake": ""}) == set()
+    assert mistakes.lines_at_fault(source, known | {"status": "passed"}) == set()
+    raised = "✗ causal_mask: it raises IndexError.\n    at the line: mask = torch.ones(length,\n    length)[7], in `f`"
+    answer = "def f(length):\n    mask = torch.ones(length, length)[7]  # why?\n    return mask"
+    assert mistakes.lines_at_fault(answer, known | {"mistake": "", "message": raised}) == {1}
+
+
+def test_a_half_without_names_has_no_line_marked_either(tmp_path):
+    known = marks.Class(tmp_path, 5, halves=True)
+    told = halves.as_told(
+        known, [row("6", "causal_mask", "exercise", "failed", "✗ no", mistake="x", student=str(n)) for n in range(20)]
+    )
+    assert {(one["message"] == "✗ no", one["mistake"]) for one in told} == {(True, "x"), (False, "")}
 
 
 def test_an_error_below_a_table_is_no_part_of_it():

@@ -10,9 +10,10 @@ from transformer_lessons.exercises.checker.card import card, card_of, coloured, 
 from transformer_lessons.exercises.questions.kinds import Choices
 from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.marking.halves import as_told
+from transformer_lessons.marking.mistakes import lines_at_fault, part_that_matters
 from transformer_lessons.marking.naming import clean
 from transformer_lessons.marking.policy import moment
-from transformer_lessons.marking.report import page, safe, scores_of, title_of
+from transformer_lessons.marking.report import in_pieces, page, safe, scores_of, title_of
 from transformer_lessons.marking.results import Row
 from transformer_lessons.tools import atomic
 
@@ -179,9 +180,12 @@ def shown(known, row: Row) -> str:
     points = "waiting" if row["points"] is None else of(row["max"], row["points"])
     points += " · late" if row.get("late") and row["points"] and "reason" not in row else ""
     if row["kind"] in ("exercise", "hunt"):
-        source = clean(known.works.get((row["student"], row["item"]), {}).get("source", ""), LONGEST)
+        source, others = part_that_matters(known.works.get((row["student"], row["item"]), {}).get("source", ""), row)
         left = card_of(status_of(row), told(row)).replace("</p>", "</p>" + overridden(row), 1)
-        right = f"<p>Your code</p>{in_colours(source)}" if source else ""
+        kinds = "an exercise of its own" if len(others) == 1 else "exercises of their own"
+        without = f", without {named(others)}, {kinds}" if others else ""
+        source = clean(source, LONGEST)
+        right = f"<p>Your code{without}</p>{in_colours(source, lines_at_fault(source, row))}" if source else ""
     else:
         question, heading = all_questions()[row["item"]], told(row).splitlines()[0]
         blocks = text_blocks(row) if row["kind"] == "text" else answer_blocks(row, question)
@@ -225,21 +229,32 @@ def teacher(words):
     return f'<p class="teacher"><strong>Your teacher:</strong> {safe(words, 2000)}</p>'
 
 
-def in_colours(source):
+def named(items):
+    """`a`, `b` and `c`."""
+    names = [f"<code>{safe(item, 60)}</code>" for item in items]
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def in_colours(source, wrong=()):
+    """Code as an editor shows it, with its wrong lines marked."""
     try:
-        return f'<pre class="code">{in_lines(coloured(source))}</pre>'
+        return f'<pre class="code">{in_lines(coloured(source), wrong)}</pre>'
     except (SyntaxError, IndexError, ValueError):  # it is no Python; so says the verdict
         return f"<pre>{safe(source, LONGEST)}</pre>"
 
 
-def in_lines(code):
+def in_lines(code, wrong=()):
     """Lines that continue below their own indentation where they are too long."""
     lines, opened = [], ""
-    for line in code.splitlines():
+    for number, line in enumerate(code.splitlines()):
         indent, text = len(line) - len(line.lstrip(" ")), opened + line
         spans = re.findall(r"<span[^>]*>|</span>", text)
         opened = spans[-1] if spans and spans[-1] != "</span>" else ""
-        lines.append(f'<span class="line" style="--in: {indent}ch">{text}{"</span>" * bool(opened)}</span>')
+        text = "".join(one if one.startswith("<") else in_pieces(one) for one in re.split(r"(<[^>]*>)", text))
+        text += "</span>" * bool(opened)
+        if number in wrong:
+            text = f"{' ' * indent}<mark>{text.replace(' ' * indent, '', 1)}</mark>"
+        lines.append(f'<span class="line" style="--in: {indent}ch">{text}</span>')
     return "".join(lines)
 
 

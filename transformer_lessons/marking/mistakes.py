@@ -18,9 +18,11 @@ from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.marking.marks import Class
 from transformer_lessons.marking.naming import clean
 from transformer_lessons.marking.results import Row, whose
+from transformer_lessons.marking.verdicts import course
 
 UNKNOWN = "not recognised"
 ROOM = 10  # lines of a right answer that are shown beside a wrong one
+COMMENT = re.compile(r"\s*#[^'\"]*$")
 TEXTS = re.compile(r'"[^"\n]*"|\'[^\'\n]*\'')
 
 
@@ -157,13 +159,44 @@ def wrong_lines(answer: str, variants: list[str], solution: str) -> set[int]:
     """The numbers of the lines that a known wrong answer has and the right one has not."""
     right = {*plain(solution), *plain(ast.unparse(ast.parse(solution)))}
     wrong = {line for variant in variants for line in plain(variant)} - right - {""}
-    return {number for number, line in enumerate(plain(answer)) if line in wrong}
+    lines = [COMMENT.sub("", line) for line in answer.splitlines()]
+    return {number for number, line in enumerate(lines) if {*plain(line)} & wrong}
+
+
+def lines_at_fault(answer: str, row: Row) -> set[int]:
+    """The numbers of the lines of an answer that its verdict is about, if it is certain which they are."""
+    known = EXERCISES[row["exercise"]].mistakes.get(row["mistake"]) if row["exercise"] in EXERCISES else None
+    if known and row["status"] == "failed":
+        variants = [ast.unparse(one.tree) for one in known.variants]
+        return wrong_lines(answer, variants, EXERCISES[row["exercise"]].solution_text())
+    _, _, told = " ".join(row["message"].split()).partition(" at the line: ")
+    lines = [COMMENT.sub("", line).strip() for line in answer.splitlines()]
+    return {number for number, line in enumerate(lines) if len(line) > 5 and told.startswith(line)}
+
+
+def part_that_matters(source: str, row: Row) -> tuple[str, list[str]]:
+    """(an answer without the definitions that are exercises of their own, the names of these)."""
+    subject = re.sub(r" \(\d+\)$", "", row["item"])  # of two lessons' hunts with the same name
+    others = ({*EXERCISES} | {name for _, name in course().get(row["lesson"], {"items": []})["items"]}) - {subject}
+    try:
+        nodes = ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return source, []
+    names = [getattr(node, "name", "") for node in nodes]
+    left_out = [name for name in names if name in others]
+    if subject not in names or not left_out:
+        return source, []
+    lines, kept = source.splitlines(), []
+    for node, name in zip(nodes, names, strict=True):
+        first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
+        kept += [] if name in others else ["\n".join(lines[first - 1 : node.end_lineno])]
+    return "\n\n".join(kept), left_out
 
 
 def without_comments(source: str) -> str:
     """Code without its comments and its texts in triple quotes."""
     source = re.sub(r'"""[\s\S]*?"""|\'\'\'[\s\S]*?\'\'\'', "", source)
-    lines = (re.sub(r"\s*#[^'\"]*$", "", line) for line in source.splitlines())
+    lines = (COMMENT.sub("", line) for line in source.splitlines())
     return "\n".join(line for line in lines if line.strip())
 
 

@@ -15,7 +15,14 @@ from transformer_lessons.exercises.questions.kinds import Choices, Value
 from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.marking.confinement import ALL, PROMISES
 from transformer_lessons.marking.marks import OWN
-from transformer_lessons.marking.mistakes import UNKNOWN, Mistake, handed_in, mistakes_in
+from transformer_lessons.marking.mistakes import (
+    UNKNOWN,
+    Mistake,
+    handed_in,
+    lines_at_fault,
+    mistakes_in,
+    part_that_matters,
+)
 from transformer_lessons.marking.naming import clean
 from transformer_lessons.marking.results import Row
 from transformer_lessons.marking.submissions import in_short
@@ -521,7 +528,13 @@ class Report:
             told = "; ".join(filter(None, (*doubts(row), found, given(row))))
             who = ", ".join(self.students[one] for one, _ in keys)
             backs = ", ".join(f'<a href="#{self.anchor(*one)}">{self.students[one[0]]}</a>' for one in keys)
-            source = safe(self.known.works.get(keys[0], {}).get("source", ""), 6000)
+            source, _ = part_that_matters(self.known.works.get(keys[0], {}).get("source", ""), row)
+            wrong = lines_at_fault(source, row)
+            lines = (
+                f"<mark>{safe(line, 500)}</mark>" if n in wrong else safe(line, 500)
+                for n, line in enumerate(source.splitlines())
+            )
+            source = "\n".join(lines)
             count = f"{len(keys)} students: " if len(keys) > 1 else ""
             gave = f'<p class="gave">✎ {sentence(safe(given(row), 400))}</p>' if given(row) else ""
             parts.append(
@@ -726,9 +739,16 @@ def prose(text, most=900):
 
 
 def in_pieces(code):
-    """Code, or HTML without tags, that a narrow window may break after a space or a comma, and nowhere else."""
-    kept = re.sub(r"[^\s,]+,*|,+", r'<span class="keep">\g<0></span>', code)
-    return kept.replace("</span><span", "</span><wbr><span")
+    """Code, or HTML without tags, that a narrow window may break after a space or a comma, and nowhere else.
+
+    After a sign such as a minus, browsers would break it, too.
+    """
+    parts = []
+    for piece in re.findall(r"\s+|[^\s,]+,*|,+", code):
+        if parts and not parts[-1].isspace() and not piece.isspace():
+            parts.append("<wbr>")
+        parts.append(f'<span class="keep">{piece}</span>' if re.search(r"[-+/|%?!)\]}]", piece) else piece)
+    return "".join(parts)
 
 
 def broken(name):
