@@ -33,6 +33,10 @@ return target === above ? "seen" : `${link.hash} at ${left}, ${top} is under ${a
 """
 
 
+STANDS_OUT = """
+const box = document.querySelector(".scroll:has(.class)");
+return box.scrollWidth - box.clientWidth;
+"""
 ALL_ROWS = """
 const rows = [...document.querySelectorAll(".rest tbody tr")];
 return rows.filter((row) => !row.hidden && !row.querySelector(".group")).length;
@@ -90,6 +94,10 @@ class Marks(Page):
         self.expect(len(tiles) == 1 and f"Lesson {lesson}" in tiles[0].text, "the tiles are not the lesson's")
         heads = [one.text for one in self.seen(".class .lesson")]
         self.expect(heads == [f"Lesson {lesson}"], f"the table has {heads}")
+        stuck = {one.get_attribute("data-lesson") for one in self.seen("#stuck tbody tr")}
+        self.expect(stuck == {lesson}, f"those who are stuck are those of {stuck}")
+        unread = {one.get_attribute("data-lesson") for one in self.seen(".unread, #unread > div")}
+        self.expect(unread == {lesson}, f"what is not read is of {unread}")
         photograph(self.browser, "report")
         self.click(".facts:not([hidden]) a")
         self.expect(self.address() == f"grading.html#{lesson}", f"texts are at {self.address()}")
@@ -100,8 +108,10 @@ class Marks(Page):
         return lesson
 
     def go_back_to_the_table(self):
-        """From any answer, its cell can be seen: nothing lies over it."""
+        """From any answer, its cell can be seen: nothing lies over it. The table is as wide as its box."""
         self.open("report.html")
+        wide = self.browser.execute_script(STANDS_OUT)
+        self.expect(wide <= 0, f"the table stands out by {wide} pixels")
         for number in range(0, len(self.all(".back a")), 7):
             target = self.browser.execute_script(BACK, number)
             self.expect(target == "seen", f"Back to the table: {target}")

@@ -17,7 +17,7 @@ const buttons = [...document.querySelectorAll("#choice button")], results = docu
 const heads = results ? [...results.tHead.rows[0].cells] : [];
 const columns = heads.flatMap((cell) => Array(cell.colSpan).fill(cell.dataset.lesson || ""));
 const PARTS = "#lessons tr[data-lesson], #next li, #stuck tbody tr, #exercises tbody tr, #mistakes > div, "
-  + "#questions tr[data-lesson], #code details";
+  + "#questions tr[data-lesson], #unread > div, #code details";
 // The lesson stands in the address, for links and reloads, and is passed on to the projector.
 function only(lesson) {
   const here = new URL(location);
@@ -26,7 +26,7 @@ function only(lesson) {
   if (here.href !== location.href) history.replaceState(null, "", here);
   for (const link of document.querySelectorAll("a.of-lesson")) link.hash = lesson;
   for (const button of buttons) button.setAttribute("aria-pressed", button.dataset.lesson === lesson);
-  for (const tiles of document.querySelectorAll(".facts")) tiles.hidden = tiles.dataset.lesson !== lesson;
+  for (const part of document.querySelectorAll(".facts, .unread")) part.hidden = part.dataset.lesson !== lesson;
   for (const part of document.querySelectorAll(PARTS)) {
     part.hidden = lesson !== "" && part.dataset.lesson !== lesson;
   }

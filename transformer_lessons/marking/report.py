@@ -25,7 +25,7 @@ from transformer_lessons.marking.mistakes import (
 )
 from transformer_lessons.marking.naming import clean
 from transformer_lessons.marking.results import Row
-from transformer_lessons.marking.submissions import in_short
+from transformer_lessons.marking.submissions import in_short, lesson_of
 from transformer_lessons.marking.tables import full_points
 from transformer_lessons.marking.verdicts import course
 from transformer_lessons.tools import atomic
@@ -192,11 +192,23 @@ class Report:
             kept = (
                 f'<p class="warning"><strong>Not prevented on this machine:</strong> students’ code could {words}.</p>'
             )
-        if unread := len(in_short(known.unread)):
-            files = "1 file was" if unread == 1 else f"{unread} files were"
-            why = '<a href="#unread">why</a>'
-            kept += f'<p class="warning"><strong>{files} not read</strong> and counted nothing: {why}</p>'
-        return tiles + kept
+        return tiles + kept + "".join(map(self.banner, ("", *known.lessons())))
+
+    def banner(self, lesson):
+        """How many files were not read, of all or of those that may belong to a lesson."""
+        number = len(self.not_read(lesson))
+        if not number:
+            return ""
+        files = "1 file was" if number == 1 else f"{number} files were"
+        return (
+            f'<p class="warning unread" data-lesson="{lesson}"{" hidden" * bool(lesson)}>'
+            f'<strong>{files} not read</strong> and counted nothing: <a href="#unread">why</a></p>'
+        )
+
+    def not_read(self, lesson):
+        """[(path, why)] of all lessons or of one, with those whose names do not say which lesson they are of."""
+        unread = in_short(self.known.unread)
+        return [(path, why) for path, why in unread if not lesson or lesson_of(path) in (lesson, None)]
 
     def tiles(self, lesson=""):
         """The totals of all lessons together, or of one, which are shown when it is chosen."""
@@ -285,11 +297,12 @@ class Report:
         total += f'<td class="n">{waiting or ""}</td>'
         return f'<tr {data}><th scope="row">{self.to_feedback(student)}</th>{cells}{total}</tr>'
 
-    def to_feedback(self, student):
-        """The name, which leads to the student's own pages, if there are any."""
+    def to_feedback(self, student, lesson=""):
+        """The name, which leads to the student's own pages, if there are any: to that of a lesson, or to all."""
         if not any(student in who for who in self.handed_in.values()):
             return self.students[student]
-        return f'<a href="feedback/{self.known.students[student]["slug"]}/index.html">{self.students[student]}</a>'
+        page = f"lesson_{lesson}" if lesson and student in self.handed_in[lesson] else "index"
+        return f'<a href="feedback/{self.known.students[student]["slug"]}/{page}.html">{self.students[student]}</a>'
 
     def place(self, student, item, first):
         """One student's result in one exercise."""
@@ -459,18 +472,27 @@ class Report:
             if found := self.signs(student, rows, solved, len(items), skipped):
                 line = (
                     f'<tr data-lesson="{lesson}"{" class=more" * bool(lesson)}><th scope="row">'
-                    f'{self.to_feedback(student)}</th><td class="n" data-what="solved">{solved} of {len(items)}</td>'
+                    f"{self.to_feedback(student, lesson)}</th>"
+                    f'<td class="n" data-what="solved">{solved} of {len(items)}</td>'
                     f"<td>{'<br>'.join(found)}</td></tr>"
                 )
                 lines.append((solved / max(len(items), 1), -len(found), student, line))
         ordered = sorted(lines, key=lambda one: one[:2])
         shown = [line for *_, line in ordered[:STUCK]]
-        others = ", ".join(self.to_feedback(student) for _, _, student, _ in ordered[STUCK:])
-        if others or not shown:
-            here = f'<tr data-lesson="{lesson}"{" class=more" * bool(lesson)}>'
-            last = f"Less clearly: {others}" if others else "Nobody, as far as the notebooks show."
-            shown.append(f'{here}<td colspan="3">{last}</td></tr>')
-        return shown
+        others = [student for _, _, student, _ in ordered[STUCK:]]
+        absent = [one for one in self.students if lesson and one not in self.handed_in[lesson]]
+        unread = [one for one in absent if (one, lesson) in self.known.in_doubt]
+        last = {
+            "Less clearly": others,
+            "Not read": unread,
+            "Not handed in": [one for one in absent if one not in unread],
+        }
+        told = [
+            f"{what}: {', '.join(self.to_feedback(one, lesson) for one in who)}" for what, who in last.items() if who
+        ]
+        told = ["Nobody, as far as the notebooks show."] * (not shown) + told
+        here = f'<tr data-lesson="{lesson}"{" class=more" * bool(lesson)}>'
+        return shown + [f'{here}<td colspan="3">{line}</td></tr>' for line in told]
 
     def is_due(self, lesson, student):
         """Has a student handed in a lesson, or at least half of the class? One that was not read does not count."""
@@ -514,10 +536,13 @@ class Report:
     # Files and code
 
     def unread(self):
-        lines = [
-            f"<li><bdi>{safe(path, 300)}</bdi>: {safe(why, 300)}</li>" for path, why in in_short(self.known.unread)
-        ]
-        return f"<ul>{''.join(lines)}</ul>" if lines else "<p>Everything was read.</p>"
+        parts = []
+        for lesson in ("", *self.known.lessons()):
+            unread = self.not_read(lesson)
+            lines = "".join(f"<li><bdi>{safe(path, 300)}</bdi>: {safe(why, 300)}</li>" for path, why in unread)
+            told = f"<ul>{lines}</ul>" if lines else "<p>Everything was read.</p>"
+            parts.append(f'<div data-lesson="{lesson}"{" class=more" * bool(lesson)}>{told}</div>')
+        return "\n".join(parts)
 
     def code(self):
         """The answers to look at, each with its verdict, under everyone who has written it."""
