@@ -36,13 +36,14 @@ class Reader:
         review.write_texts(self.known)
         return {row["student"]: row["points"] for row in self.known.rows}
 
-    def open(self, grade=None):
+    def open(self, grade=None, apart=()):
         """What the page shows, by pseudonym, after these points have been given in it."""
         page = (self.known.out / "grading.html").read_text(encoding="utf-8")
         (data,) = re.findall(r'id="texts">(.*?)</script>', page, flags=re.DOTALL)
         asked = json.loads(data) | {"saved": self.saved}
         ids = {line["who"]: line["id"] for line in asked["lines"] if not line["old"]}
         asked["grade"] = {ids[self.known.pseudonym(name)]: values for name, values in (grade or {}).items()}
+        asked["apart"] = [ids[self.known.pseudonym(name)] for name in apart]
         command = [NODE, Path(__file__).with_name("texts.js"), SCRIPT]
         answer = subprocess.run(command, input=json.dumps(asked), capture_output=True, text=True, check=True)
         found = json.loads(answer.stdout)
@@ -138,6 +139,17 @@ def test_equal_texts_are_read_once_for_all(reader):
     assert reader.open()["groups"] == [["ada", "bob"], ["eve"], ["kim"], ["lea"]]
     reader.grade(bob=GIVEN)
     assert reader.open()["groups"] == [["ada"], ["bob"], ["eve"], ["kim"], ["lea"]]  # with other points: apart
+
+
+def test_one_of_equal_texts_can_be_set_apart_and_what_it_gets_is_its_own(reader):
+    reader.mark(ada="The mask hides it.", bob="the mask hides it", eve="The mask hides it!")
+    assert reader.open()["groups"] == [["ada", "bob", "eve"]]
+    found = reader.open({"bob": ["", "", "", "see me"]}, apart=["bob"])
+    assert found["groups"] == [["ada", "eve"], ["bob"]]
+    assert found["now"] == {"ada": NOTHING, "bob": ["", "", "", "see me"], "eve": NOTHING}
+    assert reader.open(apart=["bob"])["groups"] == [["ada", "eve"], ["bob"]]
+    reader.saved = found["saved"]
+    assert reader.open()["groups"] == [["ada", "eve"], ["bob"]], "after a reload, too"
 
 
 def test_points_of_a_text_that_is_missing_once_are_not_lost(reader):

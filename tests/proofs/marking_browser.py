@@ -7,7 +7,9 @@ and tables, and another back. On a phone nothing is wider than the window, or it
 for from elsewhere, and axe-core finds nothing, light and dark.
 """
 
+import re
 import sys
+import time
 from pathlib import Path
 
 from browser import Page, inaccessible, loud, opened, photograph, press, report, see
@@ -33,6 +35,10 @@ return target === above ? "seen" : `${link.hash} at ${left}, ${top} is under ${a
 """
 
 
+UNCOVERED = """
+const { left, bottom } = document.getElementById("model").getBoundingClientRect();
+return document.elementFromPoint(left + 5, bottom - 5) === document.getElementById("model");
+"""
 STANDS_OUT = """
 const box = document.querySelector(".scroll:has(.class)");
 return box.scrollWidth - box.clientWidth;
@@ -132,6 +138,33 @@ class Marks(Page):
         self.expect(self.chosen() == ["1"], f"after a reload, the texts are those of {self.chosen()}")
         photograph(self.browser, "grading")
 
+    def read_one_of_many(self):
+        """What goes to many says so, and can go to one alone; the model answer can be read."""
+        self.open("grading.html")
+        self.click("#questions button[aria-current]")
+        number = 0
+        while "students" not in self.seen("#where")[0].text and number < 30:
+            press(self.browser, Keys.ARROW_RIGHT)
+            number += 1
+        count = re.search(r"from (\d+) students", self.seen("#where")[0].text)
+        self.expect(count, "no text was handed in twice")
+        if not count:
+            return
+        for told in (self.seen("#all")[0].text, self.seen("label[for=comment]")[0].text):
+            self.expect(f"all {count[1]} students" in told, f"of {count[1]} students it says {told!r}")
+        press(self.browser, "m")
+        time.sleep(0.3)
+        self.expect(self.browser.execute_script(UNCOVERED), "the model answer lies under the bar")
+        photograph(self.browser, "grading-many")
+        self.click("#whom option:nth-child(3)")
+        who = self.seen("#where")[0].text
+        self.browser.switch_to.active_element.send_keys("for you alone")
+        photograph(self.browser, "grading-one")
+        self.expect("students" not in who and self.seen("#all"), f"the text set apart is of {who}")
+        kept = self.browser.execute_script("return lines.filter((line) => line.comment === 'for you alone').length")
+        self.expect(kept == 1, f"a comment for one is kept for {kept}")
+        self.browser.execute_script("localStorage.clear()")
+
     def present(self, lesson):
         """One key to the end, and another back."""
         self.open(f"report-anonymous.html#{lesson}", "projector")
@@ -189,6 +222,7 @@ def main(folder=None):
         lesson = page.choose_a_lesson()
         page.understand_both_ways_to_name(lesson)
         page.read_texts(lesson)
+        page.read_one_of_many()
         page.present(lesson)
         page.look_on_a_phone()
         page.listen()

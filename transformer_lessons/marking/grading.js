@@ -44,6 +44,7 @@ function show(said = "") {
   const isAlike = flags.includes("like the model answer");
   find("text").replaceChildren(...isAlike ? shared(line.shown, question.model) : [line.shown]);
   find("comment").value = line.comment;
+  tellWhom();
   find("points").replaceChildren(...question.points.map((words, number) => {
     const row = element("div", "", { className: "point", onclick: () => { point = number; update(); } });
     row.append(element("p", words));
@@ -60,6 +61,29 @@ function show(said = "") {
     return row;
   }));
   update(said);
+}
+
+// Who gets the points and the comment: all who handed in this text or, at a choice, one of them.
+function tellWhom() {
+  const group = groups[place], [line] = group, number = group.length;
+  find("all").hidden = number === 1 && !line.alone;
+  document.querySelector("label[for=whom]").textContent = number > 1
+    ? `Points and comment go to all ${number} students who handed in this text.` : "This one student alone:";
+  const option = (text, value) => element("option", text, { value });
+  find("whom").replaceChildren(...number > 1
+    ? [option(`to all ${number}`, ""), ...group.map((one) => option(`only to ${one.who}`, one.id))]
+    : [option(`only to ${line.who}`, line.id), option("to all with this text again", "")]);
+  document.querySelector("label[for=comment]").textContent =
+    `Comment, which ${number > 1 ? `all ${number} students` : "the student"} will see`;
+}
+
+// One student's text apart from equal ones, or together with them again, if they have got the same.
+function setApart(id) {
+  const line = groups[place].find((one) => !id || one.id === id);
+  line.alone = id !== "";
+  groups = chosen();
+  place = groups.findIndex((group) => group.includes(line));
+  show();
 }
 
 // The text, in which five or more words in a row that the model answer has, too, are marked.
@@ -227,6 +251,8 @@ find("comment").addEventListener("keydown", (event) => {
   event.target.blur();
   goOn();
 });
+find("whom").onchange = (event) => { setApart(event.target.value); find("comment").focus(); };
+find("answer").ontoggle = () => { if (find("answer").open) find("answer").scrollIntoView({ block: "nearest" }); };
 find("back").onclick = () => go(place - 1);
 find("on").onclick = () => go(place + 1);
 find("next").onclick = goOn;
@@ -242,7 +268,7 @@ find("export").onclick = () => {
 };
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") document.activeElement.blur();
-  if (event.target.tagName === "TEXTAREA" || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (["TEXTAREA", "SELECT"].includes(event.target.tagName) || event.ctrlKey || event.metaKey || event.altKey) return;
   const isOnButton = event.target.closest?.("button, summary") && [" ", "Enter"].includes(event.key);
   if (isOnButton) return;
   if (event.key in KEYS && point === POINTS.length)
@@ -255,7 +281,8 @@ document.addEventListener("keydown", (event) => {
   else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
     point = Math.min(Math.max(point + (event.key === "ArrowDown" ? 1 : -1), 0), POINTS.length - 1);
     update();
-  } else if (event.key === "c") {
+  } else if (event.key === "m") find("answer").open = !find("answer").open;
+  else if (event.key === "c") {
     const field = find("comment");
     if (/\S$/.test(field.value)) field.value += " ";
     field.focus();

@@ -41,12 +41,13 @@ function exported(columns, lines, saved) {
   return "\ufeff" + [columns, ...rows].map((row) => row.join(",") + "\r\n").join("");
 }
 
-// Equal texts with equal points are read once, for all who handed them in. What is no longer handed in is not read.
+// Equal texts with equal points are read once, for all who handed them in, except for those that are set apart. What
+// is no longer handed in is not read.
 function grouped(lines) {
   const groups = new Map();
   for (const line of lines) {
     if (line.who === "model answer" || line.old) continue;
-    const key = JSON.stringify([line.question, line.group, filled(line)]);
+    const key = JSON.stringify([line.question, line.group, filled(line), line.alone && line.id]);
     groups.set(key, [...(groups.get(key) ?? []), line]);
   }
   return [...groups.values()];
