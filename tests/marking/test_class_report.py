@@ -210,7 +210,7 @@ def test_a_line_too_many_or_too_few_is_said_so_and_another_style_gets_a_whole_so
     mistake, _, _ = known_answer("layer_norm", "epsilon outside the fraction")
     title, right = mistakes.lines_instead(mistake, ["def layer_norm(v):", "    return v"], set())
     solution = mistakes.without_comments(EXERCISES["layer_norm"].solution_text())
-    assert (title, right) == ("One right way", solution.splitlines())
+    assert (title, ["import torch", *right]) == ("One right way", solution.splitlines())
     mistake.exercise = "DecoderLayer"
     assert mistakes.lines_instead(mistake, ["class DecoderLayer(nn.Module):", "    pass"], set()) == ("", [])
 
@@ -292,6 +292,14 @@ def test_equal_answers_share_a_box_that_leads_back_and_every_link_leads_somewher
     links, places = set(re.findall(r'href="#([^"]+)"', text)), set(re.findall(r' id="([^"]+)"', text))
     assert links <= places
     assert 'href="feedback/ada/lesson_6.html"' in text
+
+
+def test_the_report_says_which_class_it_is_about(tmp_path):
+    known = class_of(tmp_path, {"ada": (MISTAKE.name, UPPER)})
+    for source, title in (("", "The class"), ("CS 1 <i>", "The class · CS 1 &lt;i&gt;")):
+        known.source = source
+        report.write_report(known)
+        assert f"<title>{title}</title>" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 def test_late_work_and_points_that_the_teacher_gave_have_signs_of_their_own(tmp_path):

@@ -109,8 +109,20 @@ def test_a_hunt_of_two_lessons_keeps_its_name_whoever_gives_the_points(tmp_path)
     finally:
         ROWS.remove(hunt)
     assert "fixed_attention: your teacher gave the points." in page
+    assert "fixed_attention (1)" not in page
     assert "The check said: no." in page
     assert "<strong>1</strong>given by your teacher" in page
+
+
+@pytest.mark.parametrize("status", ["passed", "untouched"])
+def test_students_read_the_names_that_their_notebooks_have(tmp_path, status):
+    def change(known):
+        hunt = row("1", "fixed_attention (1)", "hunt", status, "✓ fixed_attention", exercise="fixed_attention")
+        known.rows.append(marks.scored(hunt, known.policy))
+
+    page = pages(tmp_path, change=change)["lesson_1"]
+    assert "fixed_attention" in page
+    assert "(1)" not in page
 
 
 WAITING = [("1", "waiting"), ("1", "not")]

@@ -2,8 +2,8 @@
 
 from types import SimpleNamespace
 
-from transformer_lessons.marking import review
-from transformer_lessons.marking.notebook import shape_of
+from transformer_lessons.marking import review, sample
+from transformer_lessons.marking.notebook import Notebook, comments_in, excerpt_of, shape_of
 
 
 def test_copies_are_found_and_honest_work_is_left_alone():
@@ -34,3 +34,19 @@ def test_copies_are_found_and_honest_work_is_left_alone():
     for work in (works["s01", "future_leak"], works["s09", "future_leak"]):
         work["comments"] = [f"my own comment, number {n}" for n in range(30)]
     assert "the same comment: my own comment, number 0" in {why for *_, why in review.alike(known)}
+
+
+def test_two_who_leave_a_bug_hunt_as_it_was_handed_out_are_not_alike(tmp_path):
+    sample.write(tmp_path, 30)
+    works, rows = {}, []
+    for number, path in enumerate(sorted(tmp_path.rglob("02*.ipynb"))):
+        book = Notebook(path.read_bytes())
+        source = excerpt_of(book.work_on("AttentionHead", "FixedHead"), "FixedHead")
+        digest, nodes, lines = shape_of(source)
+        work = {"source": source, "digest": digest, "nodes": nodes, "lines": lines, "comments": comments_in(source)}
+        works[f"s{number}", "FixedHead"] = work
+        rows.append({"student": f"s{number}", "item": "FixedHead", "exercise": "AttentionHead", "status": "failed"})
+    left = [student for (student, _), work in works.items() if "key = self.linear_q(x)" in work["source"]]
+    assert len(left) == 2
+    known = SimpleNamespace(works=works, rows=rows, students=dict.fromkeys(student for student, _ in works))
+    assert not [pair for _, *pair, _, _ in review.alike(known) if {*pair} & {*left}]

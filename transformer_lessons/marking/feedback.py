@@ -89,7 +89,7 @@ def feedback(known, rows: list[Row], lessons=()) -> str:
 
 def right(known, rows):
     """The right answers, folded to a line."""
-    names = ", ".join(safe(row["item"]) for row in rows)
+    names = ", ".join(safe(own_name(row)) for row in rows)
     cards = "\n".join(shown(known, row) for row in rows)
     return (
         f'<details class="right"><summary>✓ {len(rows)} right: {names}</summary>\n'
@@ -169,7 +169,12 @@ def tiles(rows, points=""):
 
 def name_of(row):
     question = all_questions().get(row["item"])
-    return f"{row['item']} {question.title}" if question else row["item"]
+    return f"{row['item']} {question.title}" if question else own_name(row)
+
+
+def own_name(row):
+    """The name that the notebook has for it; the class's says of which lesson's hunt it is."""
+    return re.sub(r" \(\d+\)$", "", row["item"])
 
 
 # A card
@@ -214,7 +219,7 @@ def told(row):
     sign, message = "✓ " * (status_of(row) == "passed"), re.sub(r"^[✓✗○] ", "", message)
     if row["kind"] not in ("exercise", "hunt"):
         return sign + message
-    name = re.sub(r" \(\d+\)$", "", row["item"])  # of two lessons' hunts with the same name
+    name = own_name(row)
     said = message.removeprefix(name).removeprefix(": ").strip()
     return f"{sign}{name}: your teacher gave the points." + (f"\n  The check said: {said}" if said else "")
 

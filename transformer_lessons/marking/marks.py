@@ -46,6 +46,7 @@ class Class:
     halves: bool = False  # is half of the class told no names of mistakes?
     policy: dict = field(default_factory=lambda: dict(POLICY))
     command: str = ""  # which marks the class again
+    source: str = ""  # the name of the folder or zip file that was marked
 
     def pseudonym(self, student: str) -> str:
         return "S" + hmac.new(str(self.seed).encode(), student.encode(errors="replace"), "sha256").hexdigest()[:8]
@@ -117,6 +118,7 @@ def mark(
             del unmarked[path]
             unmarked |= share(1, [(work, path)], out)
     known = Class(out, seed, unread=list(unread), halves=policy["halves"], policy=policy)
+    known.source = source.resolve().stem if source.is_file() else source.resolve().name
     works = enrolled(known, works, roster) if roster else works
     return gathered(known, works, paths, policy, unmarked)
 

@@ -151,7 +151,7 @@ def lines_instead(mistake: Mistake, lines: list[str], wrong: set[int]) -> tuple[
     answer = plain("\n".join(lines))
     lacking = [line for line in solution.splitlines() if plain(line)[0] not in answer]
     if not 0 < len(lacking) <= len(own) / 2:
-        lacking = solution.splitlines()
+        lacking = [line for line in solution.splitlines() if not line.startswith(("import ", "from "))]
     return ("One right way", textwrap.dedent("\n".join(lacking)).splitlines()) if len(lacking) <= ROOM else ("", [])
 
 

@@ -117,7 +117,8 @@ def with_script(title, body, name):
 
 def write_report(known):
     """report.html, for the teacher alone."""
-    atomic.write(known.out / "report.html", with_script("The class", Report(known).body(), "report"))
+    title = f"The class · {safe(known.source, 80)}" if known.source else "The class"
+    atomic.write(known.out / "report.html", with_script(title, Report(known).body(), "report"))
 
 
 class Report:
@@ -556,7 +557,7 @@ class Report:
             source, _ = part_that_matters(self.known.works.get(keys[0], {}).get("source", ""), row)
             wrong = lines_at_fault(source, row)
             lines = (
-                f"<mark>{safe(line, 500)}</mark>" if n in wrong else safe(line, 500)
+                re.sub(r"\S.*", r"<mark>\g<0></mark>", safe(line, 500)) if n in wrong else safe(line, 500)
                 for n, line in enumerate(source.splitlines())
             )
             source = "\n".join(lines)

@@ -1,5 +1,6 @@
 """What a person has to read: free texts, question by question, without names; and work that is strikingly alike."""
 
+import ast
 import base64
 import hashlib
 import hmac
@@ -7,6 +8,7 @@ import json
 import math
 import re
 from collections import Counter, defaultdict
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 
@@ -14,11 +16,12 @@ from transformer_lessons.exercises.questions.kinds import FreeText
 from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.marking.marks import OVERRIDES, TEXTS
 from transformer_lessons.marking.naming import as_typed, cell
+from transformer_lessons.marking.notebook import Notebook, comments_in, shape_of
 from transformer_lessons.marking.report import filled, page, safe, title_of
 from transformer_lessons.marking.results import whose
 from transformer_lessons.marking.sheets import number, table, written
 from transformer_lessons.marking.verdicts import TELLING, course, name_in_class, solution_digest
-from transformer_lessons.tools import atomic
+from transformer_lessons.tools import atomic, reset
 
 OLD = "no longer handed in"  # of a text whose points are kept all the same
 
@@ -132,7 +135,8 @@ def alike(known):
         rows = [row for row in known.rows if row["item"] == item]
         exercise = next((row["exercise"] for row in rows), item)
         wrong = {row["student"] for row in rows if row["status"] == "failed"}
-        compared = Compared(works, wrong, {solution_digest(exercise), fresh.get(item)}, max(2, len(known.students)))
+        ignored = {solution_digest(exercise), fresh.get(item)}
+        compared = Compared(works, wrong, ignored, max(2, len(known.students)))
         for pair in combinations(sorted(works), 2):
             if reasons := list(compared.reasons(*pair)):
                 weights, said = zip(*reasons, strict=True)
@@ -144,9 +148,10 @@ class Compared:
     """The works of a class on one item, and how many of them have each line, comment and answer."""
 
     def __init__(self, works, wrong, ignored, students):
-        self.works, self.wrong, self.ignored, self.students = works, wrong, ignored, students
-        self.lines = Counter(line for work in works.values() for line in set(work["lines"]))
-        self.comments = Counter(one for work in works.values() for one in work["comments"])
+        digests, lines, comments = handed_out()
+        self.works, self.wrong, self.ignored, self.students = works, wrong, ignored | digests, students
+        self.lines = Counter(line for work in works.values() for line in {*work["lines"]} - lines)
+        self.comments = Counter(one for work in works.values() for one in {*work["comments"]} - comments)
         self.digests = Counter(work["digest"] for work in works.values())
 
     def reasons(self, one, other):
@@ -165,10 +170,27 @@ class Compared:
     def rare_lines(self, mine, theirs):
         """The rare lines that two works share, if both are long, and nearly the same; otherwise none."""
         lines, others = set(mine["lines"]), set(theirs["lines"])
-        rare = [line for line in lines & others if self.lines[line] <= max(2, self.students // 10)]
+        rare = [line for line in lines & others if 0 < self.lines[line] <= max(2, self.students // 10)]
         long = min(mine["nodes"], theirs["nodes"]) >= TELLING and len(rare) >= 3
         nearly_same = len(lines & others) >= 0.8 * max(len(lines), len(others))
         return rare if long and nearly_same and not {mine["digest"], theirs["digest"]} & self.ignored else []
+
+
+@cache
+def handed_out() -> tuple[set[str], set[str], set[str]]:
+    """Digests of the code that the lessons themselves show, of its lines, and its comments: nobody's own.
+
+    Students copy the code of a bug hunt, and some leave it as it was.
+    """
+    digests, lines, comments = set(), set(), set()
+    for name in reset.lessons():
+        for one in Notebook(reset.original(name) or b'{"cells": []}').statements:
+            if isinstance(one.node, (ast.FunctionDef, ast.ClassDef)):
+                digest, _, own = shape_of(one.source)
+                digests.add(digest)
+                lines.update(own)
+                comments.update(comments_in(one.source))
+    return digests, lines, comments
 
 
 def by_item(known):
