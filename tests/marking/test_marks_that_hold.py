@@ -32,6 +32,7 @@ from transformer_lessons.marking import (
     process,
     sample,
     sheets,
+    tables,
     verdicts,
     wire,
     workers,
@@ -509,6 +510,24 @@ def test_the_texts_of_the_sample_class_are_whole_sentences_and_some_of_its_hunts
             assert not re.match(r"[\w ]{1,12}: ", text), text
     assert any("def fixed_softmax" in one and "return scores.softmax(dim=-1)" in one for one in sources)
     assert not any("suspicious" in one and "def fixed" in one for one in sources)
+
+
+def test_help_names_all_that_mark_can_do_and_the_sample_class_has_a_sheet_to_fill_in(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        commands.mark(["--help"])
+    told = " ".join(capsys.readouterr().out.split())
+    assert "mark sample FOLDER" in told
+    assert "mark fill SHEET.csv" in told
+    assert commands.mark(["sample", str(tmp_path / "a class"), "--students", "2"]) == 0
+    told = capsys.readouterr().out
+    assert f"mark fill '{tmp_path / 'a class.csv'}' --scale sheet" in told
+    (tmp_path / "marks.csv").write_text("student,lesson,kind,item,points,max\nada,1,hunt,x,1,4\nalan,1,hunt,x,,4\n")
+    done, left = tables.fill(tmp_path / "a class.csv", tmp_path / "marks.csv", scale="sheet")
+    assert (done, left) == (2, {tables.NOT_HANDED_IN: ["Zelda"]})
+    assert "ada,Ada,25,100" in (tmp_path / "a class.csv").read_text(encoding="utf-8-sig")
+    shutil.rmtree(tmp_path / "a class")
+    assert commands.mark(["sample", str(tmp_path / "a class"), "--students", "2"]) == 1
+    assert "a class.csv already exists" in capsys.readouterr().err
 
 
 def split(text, points):

@@ -12,6 +12,9 @@ from transformer_lessons.tools.install import COMMAND
 
 MARK = """Mark a class: a folder or a zip file, as downloaded from your learning system. Students' code runs in separate
 processes, without access to your files or the network if the system can prevent it; what it prints proves nothing."""
+ALSO = f"""“{COMMAND} mark sample FOLDER” makes up a class to practise on, with a grading sheet, and
+“{COMMAND} mark fill SHEET.csv” fills in the grading sheet that Moodle or Canvas gave you. Each has a --help of its own.
+TEACHING.md is the manual."""
 
 
 def mark(arguments):
@@ -19,7 +22,7 @@ def mark(arguments):
     special = {"fill": fill, "sample": sample}.get(arguments[0] if arguments else "")
     if special:
         return special(arguments[1:])
-    parser = parser_for("mark", MARK)
+    parser = parser_for("mark", MARK, ALSO)
     parser.add_argument("source", type=Path, metavar="FOLDER_OR_ZIP")
     parser.add_argument("--out", type=Path, default=Path("marks"), help="folder for the marks (default: marks)")
     parser.add_argument("--jobs", type=number, default=os.cpu_count() or 1, help="number of processes at a time")
@@ -161,17 +164,21 @@ def fill(arguments):
 
 
 def sample(arguments):
-    parser = parser_for("mark sample", "Make up a class to practise on.")
+    parser = parser_for("mark sample", "Make up a class to practise on, and beside it a grading sheet.")
     parser.add_argument("out", type=Path, metavar="FOLDER")
     parser.add_argument("--students", type=number, default=30, metavar="N")
     options = parser.parse_args(arguments)
-    if options.out.exists():
-        return refuse(f"{options.out} already exists.")
+    sheet = options.out.with_name(f"{options.out.name}.csv")
+    for path in (options.out, sheet):
+        if path.exists():
+            return refuse(f"{path} already exists.")
     from transformer_lessons.marking import sample, verdicts
 
     verdicts.course()
     sample.write(options.out, options.students)
-    print(f"{options.students} students: {COMMAND} mark {options.out}")
+    sample.write_sheet(sheet, options.students)
+    print(f"{options.students} students: {COMMAND} mark {shlex.quote(str(options.out))}")
+    print(f"A grading sheet, to be filled in afterwards: {COMMAND} mark fill {shlex.quote(str(sheet))} --scale sheet")
     return 0
 
 
@@ -217,8 +224,8 @@ def key(arguments):
     return 0
 
 
-def parser_for(name, description):
-    return argparse.ArgumentParser(prog=f"{COMMAND} {name}", description=description)
+def parser_for(name, description, more=None):
+    return argparse.ArgumentParser(prog=f"{COMMAND} {name}", description=description, epilog=more)
 
 
 def refuse(sentence):

@@ -8,7 +8,7 @@ import re
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.questions.kinds import Choices, FreeText, Value
 from transformer_lessons.exercises.questions.lookup import all_questions
-from transformer_lessons.tools import memory, reset
+from transformer_lessons.tools import atomic, memory, reset
 
 NAMES = """Ada Alan Amara Anna Ben Chen Chloe Diego Elif Emma Farid Femi Grace Hana Igor Ines Jonas Kofi Lea Liam Lucia
     Maya Mehmet Nina Noor Olga Omar Priya Rosa Sam Sofia Tariq Tomas Uma Vera Wei Yara Yusuf Zoe Zuri""".split()  # noqa: SIM905
@@ -27,8 +27,7 @@ def write(out, students, seed=1):
 
     The second student cheats in lesson 6, and the third's notebook of it has been cut off while it was saved.
     """
-    for number in range(students):
-        name = NAMES[number % len(NAMES)].lower() + ("" if number < len(NAMES) else str(number // len(NAMES)))
+    for number, name in enumerate(names(students)):
         draw = random.Random(f"{seed} {name}")
         diligence, skill = draw.uniform(0.6, 1.0), draw.uniform(0.4, 0.95)
         folder = out / name
@@ -41,6 +40,21 @@ def write(out, students, seed=1):
                 )
                 text = json.dumps(book, ensure_ascii=False, indent=1)
                 (folder / lesson).write_text(text[:200] if special == "broken" else text, encoding="utf-8")
+
+
+def names(students):
+    """ada, alan, …"""
+    return [
+        NAMES[number % len(NAMES)].lower() + ("" if number < len(NAMES) else str(number // len(NAMES)))
+        for number in range(students)
+    ]
+
+
+def write_sheet(path, students):
+    """A grading sheet like Moodle's, with one more student, who has handed in nothing."""
+    lines = [["Identifier", "Full name", "Grade", "Maximum grade"]]
+    lines += [[name, name.capitalize(), "", "100"] for name in [*names(students), "zelda"]]
+    atomic.write(path, "".join(",".join(line) + "\r\n" for line in lines).encode("utf-8-sig"))
 
 
 def filled(book, draw, diligence, skill, special=""):
