@@ -128,6 +128,33 @@ def test_byte_pairs_from_the_course_are_flagged(marker, name):
     assert verdicts.BORROWED in status_of(marker, name, source, f'check("{name}", {name})')[1]
 
 
+FIXED = """from transformer_lessons import attention
+class FixedAttention(attention.MultiHeadAttention):
+    def forward(self, query, key, value):
+        query, key, value = self.linear_q(query), self.linear_k(key), self.linear_v(value)
+        query, key, value = (attention.split_heads(one, self.num_heads) for one in (query, key, value))
+        output, weights = attention.scaled_dot_product_attention(query, key, value)
+        return self.linear_out(attention.merge_heads(output)), weights"""
+
+
+@pytest.mark.parametrize(
+    ("source", "status", "flags"),
+    [
+        (FIXED, "passed", []),
+        (FIXED.partition("    def forward")[0] + "    pass", "passed", [verdicts.BORROWED]),
+        (
+            FIXED.partition("        query, key")[0] + "        return super().forward(query, key, value)",
+            "passed",
+            [verdicts.BORROWED],
+        ),
+    ],
+)
+def test_a_bug_hunt_may_keep_the_layers_of_the_courses_class_but_not_what_it_computes(marker, source, status, flags):
+    """As the lesson hands it out: class FixedAttention(attention.MultiHeadAttention)."""
+    found = status_of(marker, "FixedAttention", source, 'check("MultiHeadAttention", FixedAttention)')
+    assert found == (status, flags)
+
+
 def test_of_the_tools_a_students_process_has_those_alone_that_reading_and_the_course_need(marker):
     answer = "def causal_mask(length):\n    raise ValueError(*(name[26:] for name in sys.modules if '.tools.' in name))"
     result = marker.notebook(json.dumps(hostile.notebook("import sys", answer)).encode(), None)

@@ -95,8 +95,8 @@ def course_modules(folder: Path, above: str = "") -> Iterator[str]:
             yield from course_modules(folder / found.name, f"{name}.")
 
 
-def places_of(name: str) -> frozenset[tuple[str, int]]:
-    """Where the course defines what has this name: (file, line) of each function, and of each method of a class."""
+def places_of(name: str, but: str = "") -> frozenset[tuple[str, int]]:
+    """Where the course defines what has this name: (file, line) of each function, and of each method but one."""
     places, ours, folder = set(), f"{PACKAGE.name}.", str(PACKAGE)
     for module_name, module in list(sys.modules.items()):
         if not module_name.startswith(ours) or module_name.split(".")[1] in APART:
@@ -104,7 +104,8 @@ def places_of(name: str) -> frozenset[tuple[str, int]]:
         owners = [module, *(one for one in list(vars(module).values()) if isinstance(one, type))]
         for owner in owners:
             value = vars(owner).get(name)
-            for function in vars(value).values() if isinstance(value, type) else [value]:
+            methods = [one for key, one in vars(value).items() if key != but] if isinstance(value, type) else [value]
+            for function in methods:
                 code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
                 if code and code.co_filename.startswith(folder):
                     places.add((code.co_filename, code.co_firstlineno))
@@ -203,8 +204,8 @@ class Borrowing:
 
     now: Borrowing | None = None  # the one that watches just now
 
-    def __init__(self, name: str) -> None:
-        self.places, self.seen = places_of(name), False
+    def __init__(self, name: str, but: str = "") -> None:
+        self.places, self.seen = places_of(name, but), False
 
     def __enter__(self) -> None:
         if self.places:
@@ -354,12 +355,13 @@ class Child:
         """Runs what a subject needs, and describes the subject."""
         self.targets.clear()
         work = self.book.work_on(head["exercise"], head["subject"])
-        self.borrowing = Borrowing(head["exercise"])
+        but = "__init__" if head["subject"] != head["exercise"] else ""  # a hunt may be one of our classes, put right
+        self.borrowing = Borrowing(head["exercise"], but)
         with self.sandbox.captured():
             space, problem = self.run(work)
         if head["subject"] not in space:
             raise problem or NameError(f"name '{head['subject']}' is not defined")
-        self.borrowing.places |= places_of(head["exercise"])  # its cells may have imported more, or hidden something
+        self.borrowing.places |= places_of(head["exercise"], but)  # its cells may have imported more, or hidden some
         return self.description(space[head["subject"]])
 
     def value(self, head: Value) -> Done:
