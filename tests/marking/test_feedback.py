@@ -2,6 +2,7 @@
 
 import ast
 import re
+import warnings
 
 import pytest
 
@@ -223,8 +224,10 @@ def test_the_code_of_a_class_leaves_out_what_is_an_exercise_of_its_own(tmp_path)
         known.rows.append(marks.scored(of_layer(), known.policy))
 
     assert mistakes.part_that_matters(STUB + HELPER + LAYER, of_layer()) == (HELPER + LAYER, ["FeedForward"])
-    for source in (LAYER, STUB, "x = 1", "def f(:", ""):
-        assert mistakes.part_that_matters(source, of_layer()) == (source, [])
+    for source in (LAYER, STUB, "x = 1", "def f(:", "x = '\\d'", ""):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert mistakes.part_that_matters(source, of_layer()) == (source, [])
     card = cards(pages(tmp_path, change=change)["lesson_7"])["EncoderLayer"]
     assert "NotImplementedError" not in card
     assert "Your code, without <code>FeedForward</code>, an exercise of its own" in card

@@ -17,6 +17,7 @@ import torch.nn.functional as F
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.marking.marks import Class
 from transformer_lessons.marking.naming import clean
+from transformer_lessons.marking.notebook import parsed
 from transformer_lessons.marking.results import Row, whose
 from transformer_lessons.marking.verdicts import course
 
@@ -178,10 +179,8 @@ def part_that_matters(source: str, row: Row) -> tuple[str, list[str]]:
     """(an answer without the definitions that are exercises of their own, the names of these)."""
     subject = re.sub(r" \(\d+\)$", "", row["item"])  # of two lessons' hunts with the same name
     others = ({*EXERCISES} | {name for _, name in course().get(row["lesson"], {"items": []})["items"]}) - {subject}
-    try:
-        nodes = ast.parse(source).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return source, []
+    tree = parsed(source)
+    nodes = tree.body if tree else []
     names = [getattr(node, "name", "") for node in nodes]
     left_out = [name for name in names if name in others]
     if subject not in names or not left_out:
