@@ -1,4 +1,6 @@
-"""Opens the pages of a marked class in a real browser: python tests/proofs/marking_browser.py [MARKS]
+"""Opens the pages of a marked class in a real browser: python tests/proofs/marking_browser.py [MARKS [PICTURE]]
+
+With PICTURE, it makes imgs/class_report.png, or whatever that is, from the pages in MARKS, and does nothing else.
 
 As browser.py it needs Chromium, its driver and selenium. MARKS is a folder that `mark` has written; without it, a class
 is made up and marked. A lesson that is chosen in the class report stands in the address and above, stays after a
@@ -7,6 +9,7 @@ and tables, and another back. On a phone nothing is wider than the window, or it
 for from elsewhere, and axe-core finds nothing, light and dark.
 """
 
+import base64
 import re
 import sys
 import time
@@ -35,6 +38,12 @@ return target === above ? "seen" : `${link.hash} at ${left}, ${top} is under ${a
 """
 
 
+CORNERS = """
+const box = document.querySelector(".scroll:has(.class)").getBoundingClientRect();
+const { right } = document.querySelectorAll(".class .lesson")[3].getBoundingClientRect();
+const { bottom } = document.querySelectorAll(".class tbody tr")[9].getBoundingClientRect();
+return [box.left - 1 + scrollX, box.top - 1 + scrollY, right + scrollX, bottom + scrollY];
+"""
 UNCOVERED = """
 const { left, bottom } = document.getElementById("model").getBoundingClientRect();
 return document.elementFromPoint(left + 5, bottom - 5) === document.getElementById("model");
@@ -204,6 +213,15 @@ class Marks(Page):
     def feedback(self):
         return sorted(self.folder.glob("feedback/*/lesson_*.html"))[0].relative_to(self.folder).as_posix()
 
+    def draw(self, picture):
+        """The first ten students, and their results in the first four lessons."""
+        self.open("report.html")
+        left, top, right, bottom = self.browser.execute_script(CORNERS)
+        clip = {"x": left, "y": top, "width": right - left, "height": bottom - top, "scale": 1}
+        options = {"clip": clip, "captureBeyondViewport": True}
+        data = self.browser.execute_cdp_cmd("Page.captureScreenshot", options)["data"]
+        Path(picture).write_bytes(base64.b64decode(data))
+
     def listen(self):
         for name in ("report.html", "report-anonymous.html", "grading.html", self.feedback()):
             for scheme in ("light", "dark"):
@@ -211,8 +229,10 @@ class Marks(Page):
                 self.faults += [f"{name}, {scheme}: {one}" for one in inaccessible(self.browser)]
 
 
-def main(folder=None):
+def main(folder=None, picture=None):
     with opened() as (browser, temporary):
+        if picture:
+            return Marks(browser, Path(folder)).draw(picture)
         if folder is None:
             folder = str(temporary / "marks")
             commands.mark(["sample", str(temporary / "class"), "--students", "8"])
@@ -230,4 +250,4 @@ def main(folder=None):
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:2]))
+    sys.exit(main(*sys.argv[1:3]))
