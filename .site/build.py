@@ -46,6 +46,9 @@ def build(folder):
         writing = subprocess.Popen(
             [sys.executable, HERE / "pages.py", sources], env=os.environ | {"PYTHONPATH": str(ROOT)}
         )
+        marking = subprocess.Popen(
+            [sys.executable, HERE / "sample_class.py", temporary], env=os.environ | {"PYTHONPATH": str(ROOT)}
+        )
         import myst_nb.sphinx_  # noqa: F401 - loaded while the pages are written
         from sphinx.cmd.build import build_main
 
@@ -64,11 +67,12 @@ def build(folder):
                 str(site),
             ]
         )
-        if status:
+        if status := marking.wait() or status:
             return status
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(site, folder)
         shutil.copytree(sources / "beside", folder / "beside")
+        shutil.copytree(Path(temporary, "shown"), folder / "beside" / "class")
     pages = list(folder.rglob("*.html"))
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
     took = f"{time.monotonic() - start:.0f} s"

@@ -16,12 +16,27 @@ def evidence_page():
         text,
     )
     text = text.replace("\n## ", f"\n{at_a_glance(text)}\n\n## ", 1)
+    text = re.sub(r"^# .+$", f"# {finding(text)}", text, count=1, flags=re.MULTILINE)
     return re.sub(r"\[([^\]]+)\]\(\.\./[^)]+\)", r"\1", text)
+
+
+def counted(text):
+    """How many mutants run, and how many of them are rejected, as the page's own table has it."""
+    return re.search(r"Of ([\d,]+) mutants that run and .*?, ([\d,]+) are rejected", text).groups()
+
+
+def finding(text):
+    """What has been found, in one line, and how the wrong answers came about."""
+    number, rejected = (int(count.replace(",", "")) for count in counted(text))
+    return (
+        f"Of {number:,} wrong answers, the checks let {number - rejected} through\n\n"
+        "Each of them is a right answer to an exercise in which one thing has been changed."
+    )
 
 
 def at_a_glance(text):
     """The sums of the page's own tables as a figure, so that it cannot say anything else."""
-    all_mutants, rejected = re.search(r"Of ([\d,]+) mutants that run and .*?, ([\d,]+) are rejected", text).groups()
+    all_mutants, rejected = counted(text)
     rows = "".join(
         f'<li><a href="#{slug(course)}">{html(course)}</a><span class="share"><i style="width:{percent}%"></i></span>'
         f"<span>{refused} of {number}, {percent} %</span></li>\n"

@@ -1,5 +1,6 @@
 """The pages of the lessons, from the committed notebooks."""
 
+import ast
 import json
 import re
 from html import escape
@@ -38,6 +39,7 @@ def lesson_page(path):
         cells.append(cell)
         if cell["cell_type"] == "code":
             mark_verdicts(cell)
+            mark_imports(cell)
             fold_output(cell)
             if text := help_for(source, seen):
                 cells.append(markdown_cell(f"help-{number}", text))
@@ -105,19 +107,74 @@ def markdown_cell(name, text):
 
 
 def headings_of(notebook):
-    """A list of links to the parts of a lesson."""
-    texts = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "markdown"]
-    prose = re.sub(r"```.*?```", "", "\n\n".join(texts), flags=re.DOTALL)
-    found = re.findall(r"^## +(.+)$", prose, flags=re.MULTILINE)
-    return "{.parts}\n**In this lesson**\n\n{.parts}\n" + "".join(
-        f"- [{words}](#{slug(re.sub('[`*]', '', words))})\n" for words in found
+    """A lesson's outline: links to its parts, and what is done in each."""
+    parts = sections_of(notebook)
+    entries = "".join(
+        f"- [{words}](#{slug(re.sub('[`*]', '', words))}){noted(what_is_done(text, code))}\n"
+        for words, text, code in parts
     )
+    return f"{{.parts}}\n**In this lesson**: {len(parts)} sections.\n\n{{.parts}}\n{entries}"
+
+
+def sections_of(notebook):
+    """[(heading, text, code)] of every part of a lesson."""
+    parts = []
+    for cell in notebook["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "code":
+            if parts:
+                parts[-1][2] += f"{source}\n"
+            continue
+        for piece in re.split(r"^(?=## )", re.sub(r"```.*?```", "", source, flags=re.DOTALL), flags=re.MULTILINE):
+            if heading := re.match(r"## +(.+)$", piece, flags=re.MULTILINE):
+                parts.append([heading[1], "", ""])
+            if parts:
+                parts[-1][1] += f"{piece}\n"
+    return parts
+
+
+def what_is_done(text, code):
+    """What a part of a lesson asks of its readers, and how long that takes if the lesson says so."""
+    exercises = [name for name in re.findall(r"^### Exercise · `(\w+)`", text, flags=re.MULTILINE) if name in EXERCISES]
+    minutes = sum(EXERCISES[name].minutes for name in exercises)
+    questions = len(re.findall(r'^(?:report = )?answer\("[\d.]+"', code, flags=re.MULTILINE))
+    extra = re.search(r"^\*Extra · (\d+) minutes", re.sub(r"^#+ .*\s*", "", text, flags=re.MULTILINE))
+    return [
+        *([f"extra, {extra[1]} min"] if extra else []),
+        *([f"{counted(len(exercises), 'exercise')}, {minutes} min"] if exercises else []),
+        *([counted(questions, "question")] if questions else []),
+        *(["playground"] if "playgrounds." in code else []),
+        *(["a good place to stop"] if "a good place to stop" in text else []),
+    ]
+
+
+def counted(number, what):
+    return what if number == 1 else f"{number} {what}s"
+
+
+def noted(done):
+    return f" <small>{' · '.join(done)}</small>" if done else ""
 
 
 def mark_verdicts(cell):
     """Tags verdicts, so that they are shown as prose."""
     if any("".join(output.get("text", "")).startswith(tuple(MARKS)) for output in cell["outputs"]):
         cell["metadata"] = cell["metadata"] | {"tags": [*cell["metadata"].get("tags", []), "verdict"]}
+
+
+IMPORTS = (ast.Import, ast.ImportFrom)
+
+
+def mark_imports(cell):
+    """Tags a cell of imports, and what prepares for them: it is left out where a lesson is presented."""
+    source = "".join(cell["source"])
+    if cell["outputs"] or not source.startswith(("import ", "from ")):
+        return
+    body = ast.parse(source).body
+    imports = [line for line in body if isinstance(line, IMPORTS)]
+    calls = [line for line in body if isinstance(getattr(line, "value", None), ast.Call)]  # such as set_num_threads(1)
+    if len(imports) > 1 and len(imports) + len(calls) == len(body):
+        cell["metadata"] = cell["metadata"] | {"tags": [*cell["metadata"].get("tags", []), "imports"]}
 
 
 def help_for(source, seen):

@@ -12,7 +12,8 @@ from transformer_lessons.inspection import live
 from transformer_lessons.inspection.attention_maps import attention_weights
 from transformer_lessons.language import checkpoints, sampling
 
-PROMPT, SEED, LENGTH, LAYER, HEAD = live.OPENING, 1, 54, 1, 6  # any head would do
+PROMPT, SEED, LENGTH, LAYER, HEAD = live.OPENING, 31, 54, 1, 6  # any head would do
+WRITTEN, TEMPERATURE = 88, 0.8  # tokens that the model writes at first, and how: of them, the picture shows LENGTH
 SHOWN, SHADES = 10, 8
 TEMPERATURES = [step / 10 for step in range(1, 21)]  # of the slider
 NAMES = {" ": "space", "\n": "new line"}
@@ -22,17 +23,17 @@ NAMES = {" ": "space", "\n": "new line"}
 def poster():
     """The model's section, as a still picture; a press brings it to life."""
     model, vocabulary = checkpoints.load_model()
-    text = sampling.generate(model, vocabulary, PROMPT, length=LENGTH, temperature=0.7, seed=SEED)
-    ids = vocabulary.encode(text)
+    text = sampling.generate(model, vocabulary, PROMPT, length=WRITTEN, temperature=TEMPERATURE, seed=SEED)
+    whole, prompt = vocabulary.encode(text), len(vocabulary.encode(PROMPT))
+    ids = whole[: prompt + LENGTH]
     last = max(number for number, token in enumerate(ids) if vocabulary.decode([token]) == " ")
     tokens = torch.tensor([ids[: last + 1]])
     with torch.no_grad():
         logits = model(tokens)[0]  # (length, vocabulary)
-    chances = logits[-1].softmax(-1)
+    chances = (logits[-1] / TEMPERATURE).softmax(-1)
     maps = torch.stack([weights[0] for weights in attention_weights(model, tokens).values()])  # (layers, heads, …)
     words = [vocabulary.decode([token]) for token in tokens[0].tolist()]
     shades = maps[LAYER, HEAD, -1].sqrt().tolist()
-    prompt = len(vocabulary.encode(PROMPT))
     spans = "".join(
         f'<span class="token{" prompt" * (number < prompt)}{" query" * (number == len(words) - 1)}" '
         f'style="--dark:{shade:.2f}">{shown(word)}</span>'
@@ -46,10 +47,11 @@ def poster():
     warmth = json.dumps(heat(logits, vocabulary), separators=(",", ":"), ensure_ascii=False)
     scripts = live.weight_scripts(checkpoints.SHIPPED.read_bytes())
     size, parts = sum(map(len, scripts)) / 1e6, len(scripts)
+    thrown = " ".join(f"{place:.5f}" for place in dice(model, whole, prompt))
     weights = sum(parameter.numel() for parameter in model.parameters())
     return (
         '<link rel="stylesheet" href="beside/live/live.css">\n'
-        f'<div class="live resting" role="region" data-folder="beside/live/" data-parts="{parts}" '
+        f'<div class="live resting" role="region" data-folder="beside/live/" data-parts="{parts}" data-dice="{thrown}" '
         'aria-label="A language model to play with">\n'
         f'<form class="ask"><label>Type a line<input name="line" value="{PROMPT}" autocomplete="off" '
         'spellcheck="false" maxlength="300"></label><button class="go">Bring it to life</button></form>\n'
@@ -67,6 +69,14 @@ def poster():
         "would say after each layer.</p></div>\n"
         "<noscript><p>It needs JavaScript.</p></noscript></div>"
     )
+
+
+def dice(model, ids, prompt):
+    """Numbers of 0 to 1 that draw these tokens after the prompt: brought to life, the model goes on with this text."""
+    with torch.no_grad():
+        chances = (model(torch.tensor([ids]))[0].double() / TEMPERATURE).softmax(-1)  # (length, vocabulary)
+    before = chances.cumsum(-1) - chances / 2  # the middle of each token's share
+    return [before[place - 1, ids[place]].item() for place in range(prompt, len(ids))]
 
 
 def heat(logits, vocabulary):

@@ -10,6 +10,7 @@ from textwrap import dedent
 
 import answers
 import repository
+from by_hand import by_hand
 from diagrams import icon
 from exercises import EXERCISES, number_of_mistakes
 from facts import facts_of
@@ -24,6 +25,7 @@ from transformer_lessons.tools.memory import COURSE
 
 CLAIM = "Build the Transformer from a weighted average, every step from scratch, every step checked."
 PROMISE = "A free course in Jupyter notebooks, for anyone who knows some Python and linear algebra."
+EVIDENCE = "How sharp are the checks? <evidence>"  # its own heading says what has been found
 FOR_TEACHERS = (
     "## For teachers\n\n"
     '<ul class="teachers">\n'
@@ -35,6 +37,7 @@ FOR_TEACHERS = (
     '<li><strong><a href="teaching.html#lesson-by-lesson">Show it.</a></strong> '
     '<span class="by-keys">Press p on any page: it becomes slides, one screen at a '
     "time.</span> Playgrounds stay live on the projector.</li>\n</ul>\n\n"
+    '<a class="button quiet" href="beside/class/report.html">Open a sample report</a>\n\n'
     "[Teaching with this course](teaching.md) has the details, and a class of thirty to try it on.\n\n"
 )
 
@@ -60,7 +63,7 @@ def front_page(lessons):
         + contents("Lessons", [f"notebooks/{path.stem}" for path in lessons])
         + contents(
             "To look things up",
-            ["exercises/index", "wrong_lines", "notebooks/glossary", "reference/index", "teaching", "evidence"],
+            ["exercises/index", "wrong_lines", "notebooks/glossary", "reference/index", "teaching", EVIDENCE],
         )
     )
 
@@ -103,7 +106,7 @@ def tried_out(lesson):
         "## The checks name your mistake\n\n"
         f"They know {number_of_mistakes():,} mistakes, run them on the same "
         "inputs as your answer, and name the one that gives *your* numbers. Choose an answer, and see what the "
-        f"check says.\n\n{answers_and_verdicts()}\n\n"
+        f"check says.\n\n{answers_and_verdicts()}\n\n{by_hand()}\n\n"
         "Can you name them, too? Every day has a solution with one wrong line: "
         "[Which line is wrong?](wrong_lines.md) [How sharp are the checks?](evidence.md) has the measurements.\n\n"
     )

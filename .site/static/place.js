@@ -37,3 +37,49 @@
   addEventListener('toggle', soon, true);
   follow();
 })();
+
+// A section of a lesson can be folded away; the browser remembers which are.
+(() => {
+  const outline = document.querySelector('p.parts'), lesson = location.pathname.split('/').pop();
+  if (!outline) return;
+  const sections = [...document.querySelectorAll('article > section > section')].filter(section => section.querySelector(':scope > h2'));
+  const make = (kind, properties) => Object.assign(document.createElement(kind), properties);
+  const named = section => [...section.querySelector('h2').childNodes].map(part => part.matches?.('.headerlink') ? '' : part.textContent).join('');
+  const buttons = sections.map(section => {
+    const button = make('button', {type: 'button', className: 'fold', onclick: () => { fold([section], !section.matches('.folded')); keep(); }});
+    section.querySelector('h2').after(button);
+    return button;
+  });
+  const all = outline.appendChild(make('button', {type: 'button', className: 'fold-all', onclick: () => { fold(sections, sections.some(section => !section.matches('.folded'))); keep(); }}));
+  const show = () => {
+    buttons.forEach((button, at) => {
+      const folded = sections[at].matches('.folded');
+      button.ariaExpanded = String(!folded);
+      button.ariaLabel = `${folded ? 'Unfold' : 'Fold'}: ${named(sections[at])}`;
+      button.title = folded ? 'Unfold this section' : 'Fold this section';
+    });
+    all.textContent = sections.every(section => section.matches('.folded')) ? 'Unfold all' : 'Fold all';
+  };
+  const fold = (those, away) => {
+    those.forEach(section => section.classList.toggle('folded', away));
+    show();
+    dispatchEvent(new Event('resize'));  // what has been out of sight is measured
+  };
+  // remember.js comes after this script.
+  const keep = () => globalThis.remembered?.keep(kept => { kept.folded[lesson] = sections.filter(section => section.matches('.folded')).map(({id}) => id); });
+  const reach = () => {  // what a link leads to is unfolded
+    const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const section = target && target.closest('.folded');
+    if (!section) return;
+    fold([section], false);
+    target.scrollIntoView({behavior: 'instant'});
+  };
+  addEventListener('DOMContentLoaded', () => {
+    const folded = globalThis.remembered?.recall().folded[lesson] ?? [];
+    fold(sections.filter(({id}) => folded.includes(id)), true);
+    reach();
+  });
+  addEventListener('hashchange', reach);
+  document.addEventListener('click', event => { if (event.target.closest('a[href*="#"]')) setTimeout(reach); });
+  show();
+})();

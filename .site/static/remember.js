@@ -1,4 +1,4 @@
-// What this browser remembers: answers, playgrounds that were tried, wrong lines that were found, and where to continue. Nothing is sent anywhere.
+// What this browser remembers: answers, playgrounds that were tried, wrong lines that were found, sections that were folded, and where to continue. Nothing is sent anywhere.
 (() => {
   const KEY = 'transformer-lessons', all = (selector, inside = document) => [...inside.querySelectorAll(selector)];
 
@@ -10,6 +10,8 @@
     lines: Object.fromEntries(Object.entries(isObject(kept?.lines) ? kept.lines : {}).filter(([, tries]) => Number.isInteger(tries))),
     lessons: Object.fromEntries(Object.entries(isObject(kept?.lessons) ? kept.lessons : {})
       .filter(([, lesson]) => isObject(lesson) && Array.isArray(lesson.questions) && typeof lesson.title === 'string' && typeof lesson.page === 'string')),
+    folded: Object.fromEntries(Object.entries(isObject(kept?.folded) ? kept.folded : {})
+      .filter(([, sections]) => Array.isArray(sections) && sections.every(section => typeof section === 'string'))),
     last: typeof kept?.last === 'string' ? kept.last : '',
   });
   let held = null;
@@ -137,7 +139,7 @@
     if (first) first.hidden = Boolean(next) && next.address.split('#')[0] === first.getAttribute('href');  // both would lead to lesson 1
     if (next) start.prepend(Object.assign(document.createElement('a'), {className: 'button continue', href: next.address, textContent: next.words}), ' ');
     const forget = document.querySelector('.forget');
-    if (forget) forget.hidden = !kept.last && !['answers', 'tried', 'lines'].some(kind => Object.keys(kept[kind]).length);
+    if (forget) forget.hidden = !kept.last && !['answers', 'tried', 'lines', 'folded'].some(kind => Object.keys(kept[kind]).length);
   }
 
   function goOn(kept) {  // the first open question of the lesson that was read last, or the lesson after it

@@ -98,14 +98,14 @@
       const sliders = document.createElement('div');
       sliders.className = 'sliders';
       next.querySelector('.bars').after(sliders);
-      const label = make('label', {textContent: 'Temperature '}, sliders), shown = make('output', {textContent: '1.00'}, label);
-      temperature = make('input', {type: 'range', min: 0, max: heat.sums[0].length, step: 1, value: 10, oninput: () => {
+      const label = make('label', {textContent: 'Temperature '}, sliders), shown = make('output', {textContent: '0.80'}, label);
+      temperature = make('input', {type: 'range', min: 0, max: heat.sums[0].length, step: 1, value: 8, oninput: () => {
         shown.textContent = (temperature.value / 10).toFixed(2);
         temperature.setAttribute('aria-valuetext', shown.textContent);
         draw();
       }}, label);
-      temperature.value = 10;
-      temperature.setAttribute('aria-valuetext', '1.00');
+      temperature.value = 8;
+      temperature.setAttribute('aria-valuetext', '0.80');
     }
 
     // Once, it writes itself.
@@ -142,7 +142,7 @@
       if (!matchMedia('(prefers-reduced-motion: reduce)').matches && !location.hash) play();
     };
     picture.src = grid.style.getPropertyValue('--maps').replace(/^\s*url\(["']?|["']?\)\s*$/g, '');
-    return {end, get temperature() { return temperature ? temperature.value / 10 : 1; }};
+    return {end, get temperature() { return temperature ? temperature.value / 10 : 0.8; }};
   }
 
   const root = document.querySelector('.live[data-folder]'), form = root?.querySelector('form');
@@ -170,7 +170,7 @@
     const loaded = lessons.readModel(lessons.fromBase64(globalThis.lessonsParts));
     delete globalThis.lessonsParts;
     root.classList.remove('resting', 'answers');
-    lessons.showing = lessons.show(root, loaded, line.value, still.temperature);
+    lessons.showing = lessons.show(root, loaded, line.value, still.temperature, root.dataset.dice.split(' ').map(Number));
     root.querySelector('input').focus({preventScroll: true});
   };
   status.textContent = told;
@@ -218,4 +218,22 @@
     show(next);
   });
   follow();
+})();
+
+// Weights that are typed: known mistakes, run on the same scores as the page was made, are named as the check names them.
+(() => {
+  const form = document.querySelector('form.by-hand');
+  if (!form) return;
+  const {right, mistakes} = JSON.parse(form.dataset.known), said = form.querySelector('[role="status"]');
+  const near = (typed, numbers) => typed.every((number, at) => Math.abs(number - numbers[at]) < 0.006);
+  form.onsubmit = event => {
+    event.preventDefault();
+    const typed = [...form.elements.weight].map(({value}) => value.trim() ? Number(value.replace(',', '.').replace('−', '-')) : NaN);
+    const mistake = mistakes.find(([,, , all]) => all.some(numbers => near(typed, numbers))), sum = typed.reduce((sum, one) => sum + one, 0);
+    said.className = typed.some(Number.isNaN) ? '' : `verdict ${near(typed, right) ? 'right' : 'wrong'}`;
+    said.innerHTML = typed.some(Number.isNaN) ? '<p>○ Type a number for each of the three weights, such as 0.33.</p>'
+      : near(typed, right) ? '<p>✓ softmax</p><p>These are the weights, and they sum to 1, up to rounding. In lesson 1 you write it in Python.</p>'
+        : mistake ? curled(`<p>✗ softmax: ${mistake[0]}.</p><p>${mistake[1]}</p><p>Where to look: ${mistake[2]}</p>`)
+          : `<p>✗ softmax: these are not the weights.</p><p>No mistake known here gives these numbers. They sum to ${sum.toFixed(2)}.</p>`;
+  };
 })();

@@ -3,11 +3,13 @@
 As browser.py it needs Chromium, its driver and selenium. The page that `show` makes of the course's own model is opened
 from its file. It writes the greedy text of 200 tokens that PyTorch writes; it writes at least 100 tokens a second, and
 30 with all attention shown; drags are answered within 16 ms (median); the dice are kept, so the same temperature gives
-the same text again; a head that is silenced changes the text, and restored, gives it back; any token can be replaced;
+the same text again; what a silenced layer costs on the same text is told, without it another text is written, and
+restored, it gives the first one back; any token can be replaced;
 the keyboard reaches everything; the console is empty, nothing is asked for from elsewhere, and axe-core finds nothing,
 light and dark. Speeds are those of this machine as it is: a busy one is slower.
 """
 
+import re
 import statistics
 import sys
 import time
@@ -111,7 +113,9 @@ def drags(page):
 
 
 def heads(page):
-    """A layer falls silent, and the text with it; restored, it is as it was."""
+    """A layer falls silent: what the model makes of the same text is compared; written again, the text is another, and
+    with the heads restored it is as it was.
+    """
     first = page.ids()
     for words in ("Looks at the token before", "Looks at itself", "Looks two tokens back"):
         page.button(words).click()
@@ -120,8 +124,14 @@ def heads(page):
     page.button("Silence all of layer").click()
     silent = page.ids()
     told = page.browser.execute_script("return document.querySelector('.compared').textContent")
-    page.expect("with all heads" in told and "now" in told, f"before and after are not compared: {told}")
-    page.expect(silent != first and len(silent) == len(first), "without a layer's heads the text stays the same")
+    losses = [float(loss) for loss in re.findall(r"\d+\.\d\d(?= )", told)]
+    page.expect(len(losses) == 2 and losses[0] < losses[1], f"the losses on the text are not compared: {told}")
+    page.expect(silent == first, "the text changes before it is asked for")
+    shares = page.browser.execute_script("return document.querySelector('.candidate .share').textContent")
+    page.expect("→" in shares, f"the chances are not compared: {shares}")
+    page.button("Write the text again without them").click()
+    again = page.ids()
+    page.expect(again != first and len(again) == len(first), "without a layer's heads the same text is written")
     page.button("Restore all heads").click()
     page.expect(page.ids() == first, "with its heads restored the model writes another text")
 

@@ -7,7 +7,7 @@ alternative text, no diagram has letters under 11 px, nothing stands out of the 
 is dead, the console is empty, nothing is asked for from elsewhere, and axe-core finds nothing. Then a
 stranger on a phone finds the reason for √d in three taps, a search finds, every answer on the front page shows
 its verdict, pictures are enlarged, every typed answer to a question is read rightly, a clicker presents a lesson
-screen by screen, every lesson at three sizes; answers are remembered, results appear while one types, the picture of
+screen by screen, every lesson at three sizes; answers are remembered, sections fold away, typed weights are judged, results appear while one types, the picture of
 the model on the start page answers before it is loaded, and the model writes once it is asked to, the picture of the
 opening stays in sight, and on paper nothing is folded.
 """
@@ -417,6 +417,66 @@ def in_place(browser, site):
     return faults + loud(browser)
 
 
+FOLDED = """
+const folded = [...document.querySelectorAll('article > section > section.folded')];
+const high = folded.filter(section => section.offsetHeight > 200), target = document.querySelector(':target');
+return [folded.length, document.querySelectorAll('.fold').length, high.length, target?.matches('.folded')];
+"""
+
+
+def folded_away(browser, site):
+    """Sections are folded away, one or all, and stay so; what a link leads to is unfolded, and nothing is folded on a
+    screen that is presented.
+    """
+    faults, lesson = [], (site / "notebooks/03_scaling.html").as_uri()
+    for width in (390, 1366):
+        see(browser, width, "light")
+        visit(browser, lesson)
+        browser.execute_script("localStorage.clear()")
+        visit(browser, lesson)
+        browser.execute_script("document.querySelector('.fold').click()")
+        one, sections, *_ = browser.execute_script(FOLDED)
+        browser.execute_script("document.querySelector('.fold-all').click()")
+        everything, _, high, _ = browser.execute_script(FOLDED)
+        visit(browser, "about:blank")
+        visit(browser, f"{lesson}#what-else-could-we-divide-by")
+        kept, _, _, target = browser.execute_script(FOLDED)
+        if (one, everything, high, kept, target) != (1, sections, 0, sections - 1, False) or sections < 10:
+            faults.append(f"{width} px wide: {one}, {everything} of {sections}, {high} high, {kept} kept, {target}")
+        press(browser, "p")
+        settle(browser)
+        if int(browser.execute_script("return document.body.dataset.screen").split("/")[1]) < 30:
+            faults.append(f"{width} px wide: what is folded is not presented")
+        browser.execute_script("localStorage.clear()")
+    return faults + loud(browser)
+
+
+BY_HAND = """
+const form = document.querySelector('form.by-hand');
+return arguments[0].map(row => {
+  row.forEach((weight, at) => { form.elements.weight[at].value = weight; });
+  form.requestSubmit();
+  return form.querySelector('[role="status"]').textContent;
+});
+"""
+WEIGHTS = {  # what is typed, and how the verdict begins
+    ("0.09", "0.24", "0.67"): "✓ softmax",
+    ("0", "0,33", "0.67"): "✗ softmax: no exponential.",
+    ("1", "2.72", "7.39"): "✗ softmax: not divided by the sum.",
+    ("0.3", "0.3", "0.3"): "✗ softmax: these are not the weights.",
+    ("0.09", "", "0.67"): "○ Type",
+}
+
+
+def by_hand(browser, site):
+    """Weights that are typed on the start page are judged, and a known mistake is named."""
+    see(browser, 390, "light")
+    visit(browser, (site / "index.html").as_uri())
+    said = browser.execute_script(BY_HAND, list(WEIGHTS))
+    pairs = zip(WEIGHTS.items(), said, strict=True)
+    return [f"{typed}: {told}" for (typed, begin), told in pairs if not told.startswith(begin)] + loud(browser)
+
+
 def typing(browser, site):
     """Results appear below the search field as one types, and lead to their pages."""
     see(browser, 1300, "light")
@@ -517,6 +577,8 @@ USES = {
     "what is remembered": remembered,
     "a wrong line is found": found_line,
     "the section that is read": in_place,
+    "sections that are folded away": folded_away,
+    "weights that are typed": by_hand,
     "results while typing": typing,
     "the still picture of the model": still,
     "the picture of the opening": in_sight,
@@ -531,6 +593,7 @@ def main(arguments):
         return 2
     site = Path(arguments[0]).resolve()
     pages = sorted(path.relative_to(site) for path in site.rglob("*.html"))
+    pages = [page for page in pages if page.parts[:2] != ("beside", "class")]  # marking_browser.py opens such pages
     pages = [Path(name) for name in arguments[1:]] or pages
     anchors, faulty, totals = {}, 0, [0, 0]
     with opened() as (browser, _):

@@ -38,6 +38,8 @@ def load(name):
 
 
 pages = load("pages")  # which imports the others
+by_hand = sys.modules["by_hand"]
+evidence = sys.modules["evidence"]
 exercises = sys.modules["exercises"]
 facts = sys.modules["facts"]
 finding = sys.modules["finding"]
@@ -63,7 +65,8 @@ def written(tmp_path_factory):
 def contents(page):
     """The entries of a page's tables of contents."""
     tables = re.findall(r"^```\{toctree\}\n(.*?)^```", page, flags=re.MULTILINE | re.DOTALL)
-    return [line for table in tables for line in table.splitlines() if line and not line.startswith(":")]
+    lines = [line for table in tables for line in table.splitlines() if line and not line.startswith(":")]
+    return [re.sub(r"^.+<(.+)>$", r"\1", line) for line in lines]  # a page may be listed under another name
 
 
 def text_of(page):
@@ -109,7 +112,7 @@ def test_the_front_page_shows_what_the_check_says_of_each_answer(written):
     assert verdicts == [
         ("wrong", f"✗ {name}: softmax over the queries."),
         ("wrong", f"✗ {name}: no scaling."),
-        ("wrong", f"✗ {name}: scaled by d in another way."),
+        ("wrong", f"✗ {name}: divided by the wrong function of d."),
         ("right", f"✓ {name}"),
     ]
     assert written["index.md"].count('name="answer"') == len(verdicts)
@@ -329,6 +332,66 @@ def test_the_poster_shows_chances_and_weights_that_the_model_computed():
     assert 0.1 < sum(shares) <= 1
     shades = [float(shade) for shade in re.findall(r"--dark:([\d.]+)", poster.poster())]
     assert abs(sum(shade**2 for shade in shades) - 1) < 0.1  # the roots of the weights
+
+
+def test_the_dice_of_the_start_page_give_the_text_of_its_picture_again():
+    model, vocabulary = checkpoints.load_model()
+    dice = list(map(float, re.search(r'data-dice="([^"]+)"', poster.poster())[1].split()))
+    ids = vocabulary.encode(poster.PROMPT)
+    for place in dice:
+        with torch.no_grad():
+            shares = (model(torch.tensor([ids]))[0, -1].double() / poster.TEMPERATURE).softmax(-1).cumsum(-1)
+        ids.append(int(torch.searchsorted(shares, place)))
+    text = unescape(re.sub("<[^>]+>", "", re.search(r'<div class="text".*?</div>', poster.poster(), re.DOTALL)[0]))
+    assert vocabulary.decode(ids).startswith(text)
+    assert len(dice) == poster.WRITTEN
+
+
+def test_weights_that_are_typed_are_judged_as_the_check_judges_them():
+    known = by_hand.known()
+    powers = [1, math.e, math.e**2]
+    assert by_hand.same(known["right"], [power / sum(powers) for power in powers])
+    named = {name: rows for name, _, _, rows in known["mistakes"]}
+    assert any(by_hand.same(row, powers) for row in named["not divided by the sum"])
+    assert any(by_hand.same(row, [0, 1 / 3, 2 / 3]) for row in named["no exponential"])
+    assert len(named) >= 10
+    rows = [known["right"], *(row for rows in named.values() for row in rows)]
+    assert not any(by_hand.same(one, other) for place, one in enumerate(rows) for other in rows[:place])
+
+
+def test_the_evidence_states_its_finding_in_its_heading(written):
+    number, rejected = (int(count.replace(",", "")) for count in evidence.counted(written["evidence.md"]))
+    assert written["evidence.md"].startswith(
+        f"# Of {number:,} wrong answers, the checks let {number - rejected} through\n"
+    )
+    assert "How sharp are the checks? <evidence>" in written["index.md"]
+
+
+def test_a_lessons_outline_says_what_is_done_in_each_section(written):
+    for path in facts.LESSONS:
+        cells = json.loads(written[f"notebooks/{path.name}"])["cells"]
+        outline = next(cell["source"] for cell in cells if cell["id"] == "contents")
+        headings = re.findall(r"^## (.+)$", "\n".join("".join(cell["source"]) for cell in cells[2:]), re.MULTILINE)
+        entries = re.findall(r"^- \[(.+)\]\(#[^)]*\)(?: <small>(.+)</small>)?$", outline, flags=re.MULTILINE)
+        assert [words for words, _ in entries] == headings
+        assert f"{len(entries)} sections" in outline
+        exercises_here = [exercise for exercise in EXERCISES.values() if exercise.lesson == int(path.name[:2])]
+        told = [int(minutes) for _, done in entries for minutes in re.findall(r"exercises?, (\d+) min", done)]
+        assert sum(told) == sum(exercise.minutes for exercise in exercises_here)
+        questions_told = sum(int(n or 1) for _, done in entries for n in re.findall(r"(?:(\d+) )?question", done))
+        assert questions_told == sum(number.startswith(f"{int(path.name[:2])}.") for number in all_questions())
+
+
+def test_a_cell_that_only_imports_is_marked_so_that_it_is_not_presented(written):
+    for path in facts.LESSONS:
+        marked = [
+            "".join(cell["source"])
+            for cell in cells_of(written[f"notebooks/{path.name}"], "code")
+            if "imports" in cell["metadata"].get("tags", [])
+        ]
+        assert len(marked) == 1, path.name
+        assert re.match(r"(?:import|from) \w", marked[0])
+        assert "def " not in marked[0]
 
 
 def test_the_posters_slider_gives_the_chances_at_every_temperature():

@@ -1,12 +1,13 @@
-// A model at work in a page: what it reads, where its heads look, what it may write next. lessons.show(root, a model as readModel returns it, its line, its temperature)
-lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', warmth = 0.8) => {
+// A model at work in a page: what it reads, where its heads look, what it may write next. lessons.show(root, a model as readModel returns it,
+// its line, its temperature, and the dice for the first tokens after the line)
+lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', warmth = 0.8, dice = []) => {
   const {num_heads: heads, num_layers: layers, max_length: most, vocabulary_size: size} = model.architecture;
   const EXAMPLES = ['O Romeo, Romeo,', 'Shall I compare thee', 'Enter Ghost.', 'My lord, I love'];
   const SHOWN = 10, LONGEST = 400, ROOM = 80, TOP_K = [1, 2, 3, 5, 10, 20, 40, 100].filter(k => k < size).concat(size), SPEEDS = [4, 12, 30, Infinity];
 
   // The text: tokens, how each came to be there, and what the model made of it. Of steps, the first `valid` still hold,
-  // and of ids, the first `verified` are what the dice give.
-  let ids = [], origins = [], draws = [], steps = [], valid = 0, verified = 0, goal = 0, prompt = 0;
+  // and of ids, the first `verified` are what the dice give; the first `held` stay as they are, whatever the dice give now.
+  let ids = [], origins = [], draws = [], steps = [], valid = 0, verified = 0, held = 0, goal = 0, prompt = 0;
   let cache = model.newCache(), start = 0, filled = 0;  // keys and values of ids[start] to ids[start + filled - 1]
   let asked = null;  // the place of the token that was chosen to be looked at; null: the last one
   let layer = Math.min(1, layers - 1), head = Math.min(6, heads - 1), stage = layers, silent = Array.from({length: layers}, () => new Set());
@@ -45,8 +46,10 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
   const mute = make('div', {className: 'mute'}, attention);
   const muteHead = make('button', {type: 'button', onclick: () => silence([[layer, head]])}, mute);
   const muteLayer = make('button', {type: 'button', onclick: () => silence(Array.from({length: heads}, (_, head) => [layer, head]))}, mute);
-  const unmute = make('button', {type: 'button', textContent: 'Restore all heads', onclick: () => { silent.forEach(set => set.clear()); changed(); }}, mute);
+  const unmute = make('button', {type: 'button', textContent: 'Restore all heads', onclick: () => { silent.forEach(set => set.clear()); held = 0; changed(); }}, mute);
   const compared = make('p', {className: 'compared'}, attention);
+  const rewrite = make('button', {type: 'button', className: 'rewrite', textContent: 'Write the text again without them', title: 'The same line and the same dice',
+    hidden: true, onclick: () => { held = 0; redraw(); }}, attention);
   const said = make('output', {className: 'said'}, attention);
 
   const next = make('div', {className: 'next'}, root);
@@ -54,24 +57,24 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
   const bars = make('div', {className: 'bars', role: 'group', ariaLabel: 'The likeliest next tokens: press one to write it'}, next);
   const candidates = Array.from({length: Math.min(SHOWN, size)}, () => {
     const button = make('button', {type: 'button', className: 'candidate'}, bars);
-    return {button, word: make('b', {}, button), bar: make('i', {}, make('span', {className: 'bar'}, button)), share: make('span', {className: 'share'}, button)};
+    return {button, word: make('b', {}, button), bar: make('i', {}, make('span', {className: 'bar'}, button)), was: make('s', {hidden: true, ariaHidden: true}, button.lastChild), share: make('span', {className: 'share'}, button)};
   });
   const sliders = make('div', {className: 'sliders'}, next);
   const temperature = slider('Temperature', {max: 200, step: 5, value: Math.round(100 * warmth)}, at => (at / 100).toFixed(2), redraw);
   const topK = slider('Top-k', {max: TOP_K.length - 1, step: 1, value: TOP_K.length - 1}, at => TOP_K[at] === size ? 'all' : String(TOP_K[at]), redraw);
   const speed = slider('Speed', {max: SPEEDS.length - 1, step: 1, value: 2}, at => SPEEDS[at] === Infinity ? 'full' : `${SPEEDS[at]} a second`, () => {});
   const lens = make('fieldset', {className: 'lens'}, next);
-  make('legend', {textContent: 'After so many layers (logit lens):'}, lens);
+  make('legend', {textContent: 'What it would say if it stopped after (logit lens):'}, lens);
   const stages = Array.from({length: layers + 1}, (_, number) => {
     const label = make('label', {}, lens);
     const input = make('input', {type: 'radio', name: `stage-${root.id}`, checked: number === layers, onchange: () => { stage = number; draw(); }}, label);
-    make('span', {textContent: number}, label);
+    make('span', {textContent: number ? `layer ${number - 1}` : 'no layer'}, label);
     return {input, word: make('b', {}, label)};
   });
   for (const [name, meaning] of [
     ['Temperature', 'a low one keeps to the likeliest token, a high one gives the others more of a chance.'],
     ['Top-k', 'only the k likeliest may be chosen.'],
-    ['Logit lens', `what the model would say if it stopped after so many layers. Under 0 it has read the token alone, under 1 it has used the heads of layer 0, and so on.`],
+    ['Logit lens', 'what the model would say if it stopped after that layer. After no layer, it has only read the token itself.'],
   ]) make('p', {className: 'terms'}, next).append(make('b', {textContent: `${name}: `}), meaning);
   const facts = make('p', {className: 'pace'}, root);
   let spans = [], busy = false, named = 0, extra = 0, seen = '';
@@ -125,6 +128,7 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
     origins = ids.map(() => 'prompt');
     stale(same);
     goal = prompt;
+    held = 0;
     asked = null;
   }
 
@@ -137,7 +141,7 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
   function work() {
     if (verified < valid) {
       const at = verified++;
-      if (origins[at] !== 'written') return true;
+      if (origins[at] !== 'written' || at < held) return true;
       const token = lessons.sampleNext(chancesAt(steps[at - 1].logits), draws[at]);
       if (token !== ids[at]) stale(at);
       ids[at] = token;
@@ -157,7 +161,7 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
     verified = valid;
     pace.tokens++;
     drawRows(valid - 1);
-    if (valid < ids.length && origins[valid] === 'written')  // under another temperature, or without a head
+    if (valid < ids.length && valid >= held && origins[valid] === 'written')  // under another temperature, or without a head
       ids[valid] = lessons.sampleNext(chancesAt(step.logits), draws[valid]);
     return true;
   }
@@ -167,18 +171,45 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
     return Math.max(0, Math.ceil((length - most) / move)) * move;
   };  // as in sampling.py
 
-  // While heads are silent, the same text is read once more with all of them, for what they had to say about the next token.
-  let sounding = {text: '', cache: null, filled: 0, logits: null};
+  // While heads are silent, the same text is also read with all of them: what they said about every next token so far.
+  let sounding = {ids: [], logits: [], cache: null, start: 0, filled: 0};
   const muted = () => silent.some(set => set.size);
+  function remember() {  // what has been read with all heads
+    sounding = {ids: ids.slice(0, valid), logits: steps.slice(0, valid).map(step => step.logits), cache: model.newCache(), start: 0, filled: 0};
+  }
+
+  function behind() {  // is any of it still to be read? What followed another token counts no more
+    const {ids: read, logits} = sounding;
+    let same = 0;
+    while (same < read.length && same < valid && read[same] === ids[same]) same++;
+    if (same < read.length) {
+      read.length = logits.length = same;
+      sounding.filled = Math.max(0, Math.min(sounding.filled, same - sounding.start));
+    }
+    return muted() && same < valid;
+  }
+
   function compare() {  // one unit of this work; true if there was any to do
-    if (!muted()) return false;
-    const query = current(), seen = ids.slice(steps[query].start, query + 1), text = seen.join();
-    if (sounding.text !== text) sounding = {text, cache: model.newCache(), filled: 0, logits: null};
-    if (sounding.logits) return false;
-    const {logits} = model.forward(seen[sounding.filled], sounding.cache, sounding.filled++);
-    if (sounding.filled === seen.length) sounding.logits = logits;
-    pace.tokens++;
+    if (!behind()) return false;
+    const next = sounding.ids.length, from = windowStart(next + 1);
+    if (from !== sounding.start) [sounding.start, sounding.filled] = [from, 0];
+    const place = sounding.start + sounding.filled, {logits} = model.forward(ids[place], sounding.cache, sounding.filled++);
+    if (place < next) return true;  // its keys and values had been forgotten
+    sounding.ids.push(ids[place]);
+    sounding.logits.push(logits);
     return true;
+  }
+
+  // What the silence costs on the text as it stands: the loss in bits a token, and the token whose chance falls the most.
+  function cost() {
+    let before = 0, now = 0, worst = {fall: 0};
+    for (let at = 1; at < valid; at++) {
+      const [all, left] = [sounding.logits[at - 1], steps[at - 1].logits].map(logits => lessons.chances(logits, 1)[ids[at]]);
+      before -= Math.log2(all) / (valid - 1);
+      now -= Math.log2(left) / (valid - 1);
+      if (all - left > worst.fall) worst = {fall: all - left, at, all, left};
+    }
+    return {before, now, worst};
   }
 
   // Which heads have a habit, in this text: where they look on average, and of all heads this one the most.
@@ -215,6 +246,7 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
   // The same dice under another temperature or top-k: up to the first token that differs, all stays.
   function redraw() {
     verified = prompt;
+    held = 0;
     wake();
     if (valid) drawBars(steps[current()]);
   }
@@ -227,7 +259,9 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
 
   function silence(which) {
     const sound = which.some(([layer, head]) => !silent[layer].has(head));
+    if (!muted()) remember();
     which.forEach(([layer, head]) => silent[layer][sound ? 'add' : 'delete'](head));
+    held = muted() ? ids.length : 0;  // the text stays, to compare what the model makes of it; with all its heads it is as it was
     changed();
   }
 
@@ -236,6 +270,7 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
     if (at >= LONGEST) return;
     ids[at] = token;
     origins[at] = 'chosen';
+    held = Math.min(held, at);
     goal = Math.max(goal, Math.min(at + 1, LONGEST));
     stale(at);
     asked = null;
@@ -272,8 +307,7 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
       goal++;
       more = true;
     }
-    while (!more && performance.now() - begin < 12 && compare());
-    if (!more && muted() && !sounding.logits) more = true;
+    if (!more) do more = compare(); while (more && performance.now() - begin < 12);
     if (more) return requestAnimationFrame(frame);
     busy = false;
     extra = 0;
@@ -339,7 +373,7 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
     drawBars(step);
     tell(query, step, weights);
     showHabits();
-    contrast(query, step);
+    contrast();
   }
 
   function notify() {
@@ -357,26 +391,33 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
     stepOn.disabled = full;
   }
 
-  function contrast(query, step) {  // the next token's chance with all heads, and without the silent ones
+  function contrast() {  // what the model makes of the same text with all heads, and without the silent ones
+    rewrite.hidden = !muted() || busy || held < ids.length;
     compared.hidden = !muted();
+    spans.forEach(span => span.classList.remove('hurt'));
     if (compared.hidden) return;
-    const text = ids.slice(step.start, query + 1).join(), {logits} = sounding;
-    if (!logits || sounding.text !== text) return compared.textContent = busy ? 'Writing on without the silent heads …' : 'Reading the text again with all heads, to compare …';
-    const next = asked === null ? largest(logits, 1)[0] : ids[query + 1] ?? largest(logits, 1)[0];
-    compared.textContent = `Next, ${quoted(next)}: ${percent(chancesAt(logits)[next])} with all heads, ${percent(chancesAt(step.logits)[next])} now.`;
+    if (busy) return compared.textContent = 'Reading the text with all heads and without the silent ones, to compare …';
+    const {before, now, worst} = cost(), quiet = silent.reduce((sum, set) => sum + set.size, 0);
+    compared.textContent = `Loss on this text: ${before.toFixed(2)} bits a token with all heads, ${now.toFixed(2)} without the ${quiet === 1 ? 'silent one' : `${quiet} silent ones`}.`
+      + (worst.fall > 0.005 ? ` ${placed(worst.at)[0].toUpperCase()}${placed(worst.at).slice(1)} loses the most: ${percent(worst.all)} before, ${percent(worst.left)} now.` : '');
+    if (worst.fall > 0.005) spans[worst.at].classList.add('hurt');
   }
 
   function drawBars(step) {
     const logits = stage === layers ? step.logits : model.readOut(step.residuals[stage]);
     const shares = chancesAt(logits), best = largest(logits, candidates.length);
-    question.textContent = asked === null ? 'The next token' : `After ${quoted(ids[current()])}`;
+    const all = muted() && stage === layers && sounding.logits[current()], before = all && chancesAt(all);
+    question.textContent = `${asked === null ? 'The next token' : `After ${quoted(ids[current()])}`}${before ? ': with all heads → now' : ''}`;
+    bars.classList.toggle('both', Boolean(before));
     const chosen = asked === null ? undefined : ids[current() + 1];
     best.forEach((id, place) => {
-      const {button, word: name, bar, share} = candidates[place], own = nameOf(id);
+      const {button, word: name, bar, was, share} = candidates[place], own = nameOf(id);
       button.id_ = id;
       name.textContent = own;
       bar.style.transform = `scaleX(${shares[id]})`;
-      share.textContent = ` ${percent(shares[id])}`;
+      share.textContent = before ? ` ${percent(before[id])} → ${percent(shares[id])}` : ` ${percent(shares[id])}`;
+      was.hidden = !before;
+      if (before) was.style.left = `${100 * before[id]}%`;
       button.classList.toggle('cut', !shares[id]);
       button.classList.toggle('taken', id === chosen);
     });
@@ -451,6 +492,7 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
   again.onclick = () => {
     draws = [];
     ids.length = origins.length = prompt;
+    held = 0;
     stale(prompt);
     goal = Math.max(goal, Math.min(LONGEST, prompt + ROOM));
     asked = null;
@@ -484,6 +526,7 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', repaint);
   new MutationObserver(repaint).observe(document.body, {attributeFilter: ['data-theme']});
   begin(opening);
+  draws = [...Array(prompt), ...dice];
   return {  // for tests
     model, get ids() { return ids; }, get busy() { return busy; },
   };
