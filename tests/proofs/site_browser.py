@@ -7,9 +7,9 @@ alternative text, no diagram has letters under 11 px, nothing stands out of the 
 is dead, the console is empty, nothing is asked for from elsewhere, and axe-core finds nothing. Then a
 stranger on a phone finds the reason for √d in three taps, a search finds, every answer on the front page shows
 its verdict, pictures are enlarged, every typed answer to a question is read rightly, a clicker presents a lesson
-screen by screen, every lesson at three sizes; answers are remembered, sections fold away, typed weights are judged, results appear while one types, the picture of
-the model on the start page answers before it is loaded, and the model writes once it is asked to, the picture of the
-opening stays in sight, and on paper nothing is folded.
+screen by screen, every lesson at three sizes; answers are remembered, sections fold away, typed weights are judged,
+results appear while one types, the picture of the model on the start page answers before it is loaded, and the model
+writes once it is asked to, the picture of the opening stays in sight, and on paper nothing is folded.
 """
 
 import base64
