@@ -57,7 +57,8 @@ LESSON_2 = [
 # Lesson 3
 
 FIVE = "trained, runs = {}"  # five losses without scaling, then five with it
-MOVED = 'titles = ["start: saturated"'  # three shares without scaling, then three with it
+ENDS = "def start_and_end("  # weight, shares saturated and on own key: saturated, undecided and scaled queries
+BY_WEIGHT = "weight, saturated, _, own"  # shares on own key at 2, 6 and 9, by the own key's weight at the start
 
 
 def swept(holds: Callable) -> Callable:
@@ -73,7 +74,10 @@ def started(place: int, holds: Callable) -> Callable:
 LESSON_3 = [
     Claim("none of the five heads even matches the plain average", each(FIVE, lambda *n: min(n[:5]) > 1)),
     Claim("the same five solve the task", each(FIVE, lambda *n: max(n[5:10]) < 0.095)),
-    Claim("few end on their own keys", each(MOVED, lambda *n: n[2] < 0.22)),
+    Claim("Few of either kind do", each(ENDS, lambda *n: max(n[2], n[5]) < 0.3)),
+    Claim("nearly all queries find them", each(ENDS, lambda *n: n[8] > 0.9)),
+    Claim("hardly any query finds its key, undecided or not", each(BY_WEIGHT, lambda *n: n[2] < 0.15)),
+    Claim("Above 0.01, most do", each(BY_WEIGHT, lambda *n: n[9] > 0.8)),
     Claim("a learning rate of 0.0001 is enough to solve", swept(lambda none, root, d: root[:, 1:].max() < 0.25)),
     Claim("but no head solves it", swept(lambda none, root, d: none.min() > 0.5)),
     Claim("they do at least as well as with", swept(lambda none, root, d: d[:, 2:].max() < 0.05)),
