@@ -28,7 +28,7 @@ def draw_roles(
     if exact:
         queries, keys = (queries * 8).round() / 8, (keys * 8).round() / 8
         queries[..., 0, 0] = 0.0
-        keys[..., :2, 0] = keys[..., 3:, 0] = 0.0
+        keys[..., :2, 0] = keys[..., 4:, 0] = 0.0
     return queries, keys, values
 
 
@@ -50,8 +50,11 @@ def large(*scores: float) -> list:
 
 
 def huge(score: float) -> dict:
-    """Sizes in which key 2 has scores about as large, but not for query 0. Float32 holds all exactly, halved or not."""
-    return {"lead": (2,), "query": 3, "key": 5, "d_head": 4, "d_v": 6, "every": score, "exact": True}
+    """Sizes in which keys 2 and 3 have scores about as large, but not for query 0: far above a row's mean, too.
+
+    Float32 holds all of them exactly, halved or not.
+    """
+    return {"lead": (2,), "query": 3, "key": 8, "d_head": 4, "d_v": 6, "every": score, "exact": True}
 
 
 def factor_of(observed: object, expected: tuple) -> float | None:

@@ -7,11 +7,11 @@ from transformer_lessons.exercises.checker.setup import Setup
 from transformer_lessons.language import tokenization
 
 
-def draw_ids(generator, count, length, counting=False):
+def draw_ids(generator, count, length, counting=False, apart=1):
     """Token ids, all different and none of them 0; counting up from 10 where the example is meant to be read."""
     if counting:
         return torch.arange(10, 10 + count), length
-    return torch.randperm(900, generator=generator)[:count] + 10, length
+    return apart * torch.randperm(900, generator=generator)[:count] + 10, length
 
 
 def places(ids, table):
@@ -66,7 +66,7 @@ setup = Setup(
         {"count": 7, "length": 3, "counting": True},
         {"count": 6, "length": 3},
         {"count": 14, "length": 4},
-        {"count": 16, "length": 5},
+        {"count": 16, "length": 5, "apart": 111},  # ids up to 100,000, as in a large vocabulary
         {"count": 15, "length": 5},
         {"count": 10, "length": 3},
         {"count": 12, "length": 3},
