@@ -217,7 +217,7 @@ def heat_maps(
     count, height, width = numbers.shape
     side = 3.2 if count == 1 else max(1.7, 8.4 / count)
     wide = min(8.8, side * count * min(max(width / height, 0.8), 2) + 1.6)
-    tall = side / 2 if count == 1 and width > 8 * height else side
+    tall = side / 2 if count == 1 and width >= 8 * height else side
     named = width if columns is None else sum(str(name) != "" for name in columns)
     letters = 12 * (wide - 1.8) / count / max(named, 1)  # that fit between one named column and the next
     wide += 0.07 * max(0, longest_line(rows) - 10)  # inches for long names
