@@ -106,12 +106,12 @@ def narrow_positional_clock(d):
 
 @diagram(height=372)
 def fast_and_slow_hand(d):
-    """Beyond distance 15, only the slow hand goes where it has never been
+    """Beyond distance 15, only the slow hand leaves its old angles behind
 
     Two clocks, one for each pair of four features. A hand starts upwards and turns clockwise, as far as the
     distance between query and key tells it to. In training it has met the distances 0 to 15, which are drawn
     as hands; the distances 16 to 47 are new, and drawn as dots around the clock. The fast hand, with frequency
-    1, has been round more than twice in training, so each of its dots lies close to a hand. The slow one, with
+    1, has been round more than twice in training, so its dots lie between the hands. The slow one, with
     frequency 0.01, has turned by 9 degrees, and its dots lie beyond: they go on to 27 degrees.
     """
     two_clocks(d, [(190, 184), (570, 184)], radius=92, names_at=316, size=14)

@@ -53,6 +53,6 @@
     const distance = asks.value - answers.value;
     said.textContent = `Query at ${asks.value}, key at ${answers.value}, ${Math.abs(distance)} apart: the score is `
       + `${parts.map(two).join(' + ').replaceAll('+ −', '− ')} ≈ ${two(sum(parts))}. `
-      + 'It depends only on the difference between the positions. Move both together, and it stays the same.';
+      + 'Of the positions, only their difference counts. Move both together, and it stays the same.';
   }
   show();
