@@ -28,6 +28,7 @@ CHANGES = {
     "larger positions": {},
     "rotary": ROTARY,
     "SwiGLU": GATES,
+    "rotary, SwiGLU": ROTARY | GATES,
     "RMSNorm": {"rms": True},
     "no biases": {"bias": False},
     "2 KV heads": {"num_key_heads": 2},
