@@ -126,11 +126,13 @@ def test_wrong_fixes_of_bug_hunts_are_told_like_other_mistakes_and_counted_apart
     assert f"<strong>{report.sentence(OTHER.name)}</strong>" in first
     assert "3 of 3 in the bug hunt fixed_<wbr>other<" in first
     assert report.prose(report.sentence(OTHER.look)) in first
-    assert "2 of 3: causal_<wbr>mask; 2 of 3 in the bug hunt fixed_<wbr>mask<" in second
+    assert "2 students in all; 2 of 3 in causal_<wbr>mask; 2 of 3 in the bug hunt fixed_<wbr>mask<" in second
     text = projector.body(known)
     screens = re.findall(r'<section class="screen">.*?</section>', text, re.DOTALL)
-    assert "Bug hunt · 3 of 3 who handed it in</p><h2><code>fixed_<wbr>other" in screens[0]
-    assert "· 2 of 3; 2 of 3 in a bug hunt</p><h2><code>causal_<wbr>mask" in screens[1]
+    assert "· 3 students in all; 3 of 3 in a bug hunt</p><h2><code>fixed_<wbr>other" in screens[0]
+    assert (
+        "· 2 students in all; 2 of 3 in an exercise; 2 of 3 in a bug hunt</p><h2><code>causal_<wbr>mask" in screens[1]
+    )
     assert "triu()" in screens[0]
     table = text.partition("Mistakes of more than one")[2]
     assert re.search(r"bug hunt fixed_<wbr>other: .*?3 of 3", table)
@@ -180,7 +182,7 @@ def test_the_line_that_is_wrong_is_marked_where_the_catalogue_knows_it():
 def test_the_projector_shows_numbers_and_nobody(tmp_path):
     known = class_of(tmp_path, {"ada": (MISTAKE.name, UPPER), "bob": (MISTAKE.name, UPPER)})
     text = projector.body(known)
-    assert "1 of 1 · Lesson 6 · Masking · 2 of 2 who handed it in" in text
+    assert "1 of 1 · Lesson 6 · Masking · 2 students in all; 2 of 2 in an exercise" in text
     assert not any(one in text.lower() for one in (*known.students, *map(known.pseudonym, known.students)))
     assert text.index("What is wrong here?") < text.index(report.prose(MISTAKE.why))
 
@@ -278,6 +280,52 @@ def test_code_is_broken_after_spaces_and_commas_alone():
     assert "&lt;b&gt;" in shown
 
 
+STUB = "class FeedForward(nn.Module):\n    def forward(self, x):\n        raise NotImplementedError"
+LAYER = "class DecoderLayer(nn.Module):\n    def forward(self, x):\n        return x"
+
+
+def layers(folder, answers):
+    """A class that has made the same mistake in an exercise of lesson 7: {student: source}."""
+    known, (name, *_) = marks.Class(folder, 5), EXERCISES["DecoderLayer"].mistakes
+    for student, source in answers.items():
+        known.students[student] = {"name": student.capitalize(), "folder": "", "slug": student}
+        known.rows.append(row(student, "DecoderLayer", "failed", lesson="7", mistake=name, message="✗"))
+        known.works[student, "DecoderLayer"] = {"source": source, "digest": source}
+    return known
+
+
+def test_a_screen_leaves_out_what_is_an_exercise_of_its_own(tmp_path):
+    known = layers(tmp_path, {"ada": f"{STUB}\n\n\n{LAYER}", "bob": f"{STUB}\n\n\n{LAYER}"})
+    text = projector.body(known)
+    assert "FeedForward" not in text
+    assert "class DecoderLayer(nn.Module):" in re.sub("<.*?>", "", text)
+
+
+def test_a_screen_shows_the_shortest_answer_that_it_has_room_for(tmp_path):
+    many = "\n".join(["class DecoderLayer:", *["    x = 1"] * projector.LINES])
+    wide = LAYER.replace("return x", f"return {' + '.join(['x'] * 99)}")
+    known = layers(tmp_path, {"ada": many, "bob": wide})
+    (mistake,) = mistakes.mistakes_in(known, "exercise")
+    assert mistakes.answer_to_show(known, mistake, projector.LINES)[0] == wide.splitlines()
+    assert mistakes.answer_to_show(known, mistake)[0] == many.splitlines()
+
+
+def test_a_screen_shows_an_exercise_before_a_bug_hunt_if_there_is_room_for_it(tmp_path):
+    long = UPPER.replace("    return", "    x = 1\n" * projector.LINES + "    return")
+    for source, shown in ((UPPER, "causal_<wbr>mask"), (long, "fixed_<wbr>mask")):
+        known = class_of(tmp_path, {"ada": (MISTAKE.name, source)}, ["bob", "eve"])
+        known.rows += [hunt(one, MISTAKE.name) for one in ("bob", "eve")]
+        known.works |= {(one, "fixed_mask"): {"source": "def fixed_mask(n):\n    pass"} for one in ("bob", "eve")}
+        (screen,) = re.findall(r'<section class="screen">.*?</section>', projector.body(known), re.DOTALL)
+        assert f"<h2><code>{shown}</code></h2>" in screen
+
+
+def test_an_identifier_at_the_start_of_a_title_keeps_its_case():
+    for text in ("num_heads and d_hidden swapped", "d_model", "view(…) alone", "x.view alone", "`eps` outside"):
+        assert report.sentence(text) == text
+    assert report.sentence("the mask inverted") == "The mask inverted"
+
+
 # The report
 
 
@@ -352,6 +400,17 @@ def test_shares_have_one_base_for_all_and_texts_that_wait_are_on_neither_side(tm
     most = known.rows[0]["max"] + known.rows[1]["max"]
     assert scores["ada"] == {"6": (known.rows[1]["points"], most)}
     assert scores["zoe"] == {"6": (0, most + 3)}
+
+
+def test_what_was_handed_in_is_counted_even_if_it_could_not_be_read(tmp_path):
+    known = class_of(tmp_path, {"ada": (MISTAKE.name, UPPER)}, ["zoe", "eve"])
+    known.in_doubt["zoe", "6"] = "it breaks off"
+    known.unread = [("zoe/06_masking.ipynb", "it breaks off")]
+    text = report.Report(known).body()
+    assert "<strong>2 of 3</strong>handed in Lesson 6 · Masking; 1 could not be read" in text
+    assert text.count('data-what="handed in">2 of 3</td>') == 2, "for the lesson and for all"
+    assert re.search(r'handed in by</th><td class="first base" colspan="\d+">2</td>', text)
+    assert "1 file was not read</strong> and counted as 0:" in text
 
 
 def test_a_notebook_that_was_not_read_is_not_shown_as_not_handed_in(tmp_path):
@@ -456,9 +515,9 @@ def test_the_same_mistake_in_several_exercises_is_one_and_those_of_most_students
         known.rows += [row(one, item, "failed", mistake=MISTAKE.name, message="✗\n  Wrong.") for one in who]
     (telling,) = re.findall(r'<ol class="next">.*?</ol>', report.Report(known).body())
     everywhere = re.findall(r"<li data-lesson=''>.*?</li>", telling)
-    assert "4 students, in 2 exercises: masked_<wbr>softmax, padding_<wbr>mask" in everywhere[0]
-    assert "3 of 6: causal_<wbr>mask" in everywhere[1]
-    assert "4 students, in 2 exercises" in projector.body(known)
+    assert "4 students in all; 4 in 2 exercises: masked_<wbr>softmax, padding_<wbr>mask" in everywhere[0]
+    assert "3 students in all; 3 of 6 in causal_<wbr>mask" in everywhere[1]
+    assert "4 students in all; 4 in 2 exercises" in projector.body(known)
 
 
 def test_exercises_and_bug_hunts_are_listed_with_the_most_often_wrong_first(tmp_path):

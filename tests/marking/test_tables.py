@@ -137,7 +137,7 @@ def test_points_are_scaled_to_what_full_points_should_be(tmp_path, capsys, sheet
     assert [line[2] for line in lines] == [ann, bo]
     assert (tmp_path / "sheet.before.csv").read_text() == sheet
     said = capsys.readouterr().out
-    assert "1 text waits for a reader and counted nothing." in said
+    assert "1 text waits for a reader and counts as 0 so far." in said
     assert ("full points are" in said) == (scale is None)
     assert ("held other points before" in said) == (ann != "3")
 

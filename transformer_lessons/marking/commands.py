@@ -171,7 +171,9 @@ def sample(arguments):
     sheet = options.out.with_name(f"{options.out.name}.csv")
     for path in (options.out, sheet):
         if path.exists():
-            return refuse(f"{path} already exists.")
+            return refuse(
+                f"{path} already exists. Delete it, or give another name: {COMMAND} mark sample another-class"
+            )
     from transformer_lessons.marking import sample, verdicts
 
     verdicts.course()

@@ -101,14 +101,14 @@ def said(message: str) -> str:
 # Without a name
 
 
-def answer_to_show(known: Class, mistake: Mistake) -> tuple[list[str], set[int]]:
+def answer_to_show(known: Class, mistake: Mistake, room: int = 1000) -> tuple[list[str], set[int]]:
     """(the lines of an answer that makes a mistake, the numbers of those that are wrong, if that is certain).
 
-    It is the shortest answer of the class in which nobody's name occurs, without its comments; if there is none, the
-    catalogue's.
+    It is the shortest answer of the class in which nobody's name occurs, if possible one that needs no more lines than
+    there is room for; without its comments and what is an exercise of its own. If there is none, it is the catalogue's.
     """
     answers = [
-        without_comments(known.works[row["student"], row["item"]]["source"])
+        without_comments(part_that_matters(known.works[row["student"], row["item"]]["source"], row)[0])
         for row in known.rows
         if row["item"] == mistake.item
         and (row["student"], row["item"]) in known.works
@@ -119,7 +119,7 @@ def answer_to_show(known: Class, mistake: Mistake) -> tuple[list[str], set[int]]
     answers = [one for one in answers if one and not names_in(one, names, mistake.exercise)]
     known_mistake = EXERCISES[mistake.exercise].mistakes.get(mistake.name)
     variants = [ast.unparse(one.tree) for one in known_mistake.variants] if known_mistake else []
-    answer = min(sorted(answers or variants[:1]), key=len, default="")
+    answer = min(sorted(answers or variants[:1]), key=lambda one: (one.count("\n") >= room, len(one)), default="")
     return answer.splitlines(), wrong_lines(answer, variants, EXERCISES[mistake.exercise].solution_text())
 
 

@@ -68,12 +68,11 @@ def nothing(lesson=""):
 def screen(known, group, rank, count, only=""):
     """An answer and a question; then, one key after another, where to look, what is wrong, and the right line.
 
-    The answer is from the exercise or the bug hunt in which most have made the mistake.
+    The answer is the shortest that a screen has room for: an exercise's or, failing that, a bug hunt's.
     """
-    mistake, share = group[0], counted(group)
-    if len(group) == 1:
-        share = f"{'Bug hunt · ' * mistake.is_hunt}{mistake.share()} who handed it in"
-    lines, wrong = answer_to_show(known, mistake)
+    shown = [(mistake, *answer_to_show(known, mistake, LINES)) for mistake in group]
+    mistake, lines, wrong = min(shown, key=lambda one: how_long(one[1], one[0].is_hunt))
+    share = counted(group)
     title, right = lines_instead(mistake, lines, wrong)
     lines, wrong = part_to_show(lines, wrong)
     right = [clean(line, 200) for line in right]
@@ -94,6 +93,11 @@ def screen(known, group, rank, count, only=""):
         f'<div class="told"><p class="ask">What is wrong here?</p>'
         f'{look}<div class="step answer">{answer}</div></div>{instead}</div></section>'
     )
+
+
+def how_long(lines, is_hunt):
+    """A key that puts first what a screen shows uncut, then exercises, then what is short."""
+    return not 0 < len(lines) <= LINES, is_hunt, not lines, len("\n".join(lines))
 
 
 def part_to_show(lines, wrong):

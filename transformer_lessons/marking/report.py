@@ -135,10 +135,16 @@ class Report:
         self.items = {row["item"]: row["lesson"] for row in ordered}
         self.mistakes, self.hunts = mistakes_in(known, "exercise"), mistakes_in(known, "hunt")
         self.telling = mistakes_in(known, "exercise", "hunt")
-        self.handed_in = handed_in(known)
+        self.handed_in = handed_in(known)  # {lesson: those of whom it was read}
         self.scores, self.full = scores_of(known), full_points(known)
         self.groups = self.alike()
         self.shown = {key: number for number, keys in enumerate(self.groups) for key in keys}
+
+    def came_from(self, lesson):
+        """The students who have handed in a lesson, whether or not it could be read."""
+        return self.handed_in[lesson] | {
+            who for who, one in self.known.in_doubt if one == lesson and who in self.students
+        }
 
     def alike(self):
         """[[(student, item)]]: the answers to look at, those together that differ at most in names and comments."""
@@ -203,7 +209,7 @@ class Report:
         files = "1 file was" if number == 1 else f"{number} files were"
         return (
             f'<p class="warning unread" data-lesson="{lesson}"{" hidden" * bool(lesson)}>'
-            f'<strong>{files} not read</strong> and counted nothing: <a href="#unread">why</a></p>'
+            f'<strong>{files} not read</strong> and counted as 0: <a href="#unread">why</a></p>'
         )
 
     def not_read(self, lesson):
@@ -219,11 +225,13 @@ class Report:
         number, lessons = len(self.students), self.known.lessons()
         who = self.handed_in[lesson] if lesson else self.students
         if lesson:
-            facts = [(f"{len(who)} of {number}", f"handed in {title_of(lesson)}")]
+            came = self.came_from(lesson)
+            unread = f"; {len(came - who)} could not be read" if came - who else ""
+            facts = [(f"{len(came)} of {number}", f"handed in {title_of(lesson)}{unread}")]
         else:
             facts = [(f"{number:,}", f"student{'s' * (number != 1)}"), (str(len(lessons)), in_words(lessons))]
         if shares := self.shares(who, lesson):
-            base = "of those who handed it in" if lesson else "with 0 for lessons not handed in"
+            base = "of those whose work was read" if lesson else "with 0 for lessons not handed in"
             facts += [(f"{mean(shares):.0%}", f"of the points on average, {base}, and without unread texts")]
         texts = f"text{'s' * (waiting != 1)} waiting for a reader"
         facts += [
@@ -271,7 +279,9 @@ class Report:
         ]
         legend = "".join(f'<li><b class="{kind}">{sign}</b>{what}</li>' for sign, kind, what in LEGEND)
         shown = table("Who has solved what", header, lines, "class", self.sums(columns))
-        note = '<p class="quiet">Texts that are not yet read are left out. Lessons that were not handed in count 0.</p>'
+        note = (
+            '<p class="quiet">Texts that are not yet read are left out. Lessons that were not handed in count as 0.</p>'
+        )
         return f'<ul class="legend">{legend}</ul>{shown}{note}'
 
     def line(self, student, columns):
@@ -348,7 +358,7 @@ class Report:
         for lesson, items in columns.items():
             sums += "".join(f'<td class="{"first" * (n == 0)}">{solved[item]}</td>' for n, item in enumerate(items))
             sums += '<td class="points"></td>'
-            bases += f'<td class="first base" colspan="{len(items) + 1}">{len(self.handed_in[lesson])}</td>'
+            bases += f'<td class="first base" colspan="{len(items) + 1}">{len(self.came_from(lesson))}</td>'
         empty = '<td class="first"></td><td></td><td></td><td></td>'
         return [
             f'<tr class="sum"><th scope="row">solved by</th>{sums}{empty}</tr>',
@@ -363,9 +373,10 @@ class Report:
             rows = [row for row in self.known.rows if row["lesson"] == lesson]
             waiting = sum(row["status"] == "given" for row in rows)
             shares = self.shares(who, lesson)
-            lines.append(distribution(title_of(lesson), f"{len(who)} of {len(self.students)}", shares, waiting, lesson))
+            came = f"{len(self.came_from(lesson))} of {len(self.students)}"
+            lines.append(distribution(title_of(lesson), came, shares, waiting, lesson))
         shares = self.shares(self.students)
-        some = set().union(*self.handed_in.values())
+        some = set().union(*map(self.came_from, self.known.lessons()))
         everyone = distribution(
             "All lessons, with 0 for those not handed in", f"{len(some)} of {len(self.students)}", shares, ""
         )
@@ -655,20 +666,23 @@ def who_made(group: list[Mistake]) -> set[str]:
 
 
 def counted(group: list[Mistake], with_names: bool = False) -> str:
-    """How many have made a mistake, in how many exercises; then those in each bug hunt, whose own bug it may be."""
+    """How many have made a mistake, which is what mistakes are ordered by; then how many in which exercises.
+
+    Bug hunts come last, and apart, as it may be the hunt's own bug.
+    """
     exercises, hunts = ([one for one in group if one.is_hunt == is_hunt] for is_hunt in (False, True))
-    parts = [one.share() for one in exercises]
+    parts = [f"{one.share()} in {broken(one.item) if with_names else 'an exercise'}" for one in exercises]
     if len(exercises) > 1:
-        parts = [f"{len(who_made(exercises))} students, in {len(exercises)} exercises"]
-    if exercises and with_names:
-        parts[0] += f": {', '.join(broken(one.item) for one in exercises)}"
+        parts = [f"{len(who_made(exercises))} in {len(exercises)} exercises"]
+        parts[0] += f": {', '.join(broken(one.item) for one in exercises)}" if with_names else ""
     if with_names:
         parts += [f"{one.share()} in the bug hunt {broken(one.item)}" for one in hunts]
     elif len(hunts) > 1:
         parts.append(f"{len(who_made(hunts))} in {len(hunts)} bug hunts")
     else:
         parts += [f"{one.share()} in a bug hunt" for one in hunts]
-    return "; ".join(parts)
+    number = len(who_made(group))
+    return "; ".join([f"{number} student{'s' * (number != 1)} in all", *parts])
 
 
 def questions(known):
@@ -741,8 +755,8 @@ def to_all(words):
 
 
 def sentence(text):
-    """The text, which begins with a capital if it begins with a word."""
-    return text[:1].upper() + text[1:] if re.match(r"[a-z]{2}", text) else text
+    """The text, which begins with a capital if it begins with a word and not with an identifier."""
+    return text[:1].upper() + text[1:] if re.match(r"[a-z]{2,}(?![\w(\[]|\.\w)", text) else text
 
 
 def sorting(key, words, kind):

@@ -153,7 +153,8 @@ def fill(path, marks, column=None, lesson=None, scale=None, say=lambda text: Non
                 f"they are. With --scale sheet, full points become {maximum:g}."
             )
     if waiting:
-        say(f"{waiting} {'text waits' if waiting == 1 else 'texts wait'} for a reader and counted nothing.")
+        waits, counts = ("text waits", "counts") if waiting == 1 else ("texts wait", "count")
+        say(f"{waiting} {waits} for a reader and {counts} as 0 so far.")
     if others:
         say(f"{others} {'cell' if others == 1 else 'cells'} held other points before.")
     if counted := sorted(f"{one} (lesson {', '.join(of)})" for one, of in not_read.items() if one in done):
