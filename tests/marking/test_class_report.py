@@ -284,13 +284,13 @@ STUB = "class FeedForward(nn.Module):\n    def forward(self, x):\n        raise 
 LAYER = "class DecoderLayer(nn.Module):\n    def forward(self, x):\n        return x"
 
 
-def layers(folder, answers):
+def layers(folder, answers, item="DecoderLayer", name=""):
     """A class that has made the same mistake in an exercise of lesson 7: {student: source}."""
-    known, (name, *_) = marks.Class(folder, 5), EXERCISES["DecoderLayer"].mistakes
+    known, name = marks.Class(folder, 5), name or next(iter(EXERCISES[item].mistakes))
     for student, source in answers.items():
         known.students[student] = {"name": student.capitalize(), "folder": "", "slug": student}
-        known.rows.append(row(student, "DecoderLayer", "failed", lesson="7", mistake=name, message="✗"))
-        known.works[student, "DecoderLayer"] = {"source": source, "digest": source}
+        known.rows.append(row(student, item, "failed", lesson="7", mistake=name, message="✗"))
+        known.works[student, item] = {"source": source, "digest": source}
     return known
 
 
@@ -299,6 +299,17 @@ def test_a_screen_leaves_out_what_is_an_exercise_of_its_own(tmp_path):
     text = projector.body(known)
     assert "FeedForward" not in text
     assert "class DecoderLayer(nn.Module):" in re.sub("<.*?>", "", text)
+
+
+def test_a_screen_keeps_the_other_exercise_in_which_the_wrong_line_is(tmp_path):
+    name = "heads split by view alone"
+    variants = [ast.unparse(one.tree) for one in EXERCISES["MultiHeadAttention"].mistakes[name].variants]
+    answer = next(one for one in variants if "def split_heads" in one)
+    known = layers(tmp_path, {"ada": answer}, "MultiHeadAttention", name)
+    (mistake,) = mistakes.mistakes_in(known, "exercise")
+    lines, wrong = mistakes.answer_to_show(known, mistake)
+    assert lines == mistakes.without_comments(answer).splitlines()
+    assert wrong
 
 
 def test_a_screen_shows_the_shortest_answer_that_it_has_room_for(tmp_path):

@@ -107,8 +107,18 @@ def answer_to_show(known: Class, mistake: Mistake, room: int = 1000) -> tuple[li
     It is the shortest answer of the class in which nobody's name occurs, if possible one that needs no more lines than
     there is room for; without its comments and what is an exercise of its own. If there is none, it is the catalogue's.
     """
+    known_mistake = EXERCISES[mistake.exercise].mistakes.get(mistake.name)
+    variants = [ast.unparse(one.tree) for one in known_mistake.variants] if known_mistake else []
+    solution = EXERCISES[mistake.exercise].solution_text()
+
+    def part(source: str, row: Row) -> str:
+        """The answer alone, unless lines that are certainly wrong are in what would be left out."""
+        alone, _ = part_that_matters(source, row)
+        lost = len(wrong_lines(source, variants, solution)) > len(wrong_lines(alone, variants, solution))
+        return source if lost else alone
+
     answers = [
-        without_comments(part_that_matters(known.works[row["student"], row["item"]]["source"], row)[0])
+        without_comments(part(known.works[row["student"], row["item"]]["source"], row))
         for row in known.rows
         if row["item"] == mistake.item
         and (row["student"], row["item"]) in known.works
@@ -117,10 +127,8 @@ def answer_to_show(known: Class, mistake: Mistake, room: int = 1000) -> tuple[li
     ]
     names = names_of(known)
     answers = [one for one in answers if one and not names_in(one, names, mistake.exercise)]
-    known_mistake = EXERCISES[mistake.exercise].mistakes.get(mistake.name)
-    variants = [ast.unparse(one.tree) for one in known_mistake.variants] if known_mistake else []
     answer = min(sorted(answers or variants[:1]), key=lambda one: (one.count("\n") >= room, len(one)), default="")
-    return answer.splitlines(), wrong_lines(answer, variants, EXERCISES[mistake.exercise].solution_text())
+    return answer.splitlines(), wrong_lines(answer, variants, solution)
 
 
 def plain(text: str) -> list[str]:
