@@ -1,5 +1,6 @@
 """The glossary as a page: every term with its letter, its meaning, and the lesson that introduces it."""
 
+import re
 from html import escape
 from itertools import groupby
 
@@ -38,11 +39,16 @@ def glossary_page():
     )
 
 
+def unbroken(text):
+    """A formula, such as tanh(q A + k B) · v, stays on one line."""
+    return re.sub(r"\b[a-z]+\([^()<>]{3,24}\) · \w+", r'<span class="whole">\g<0></span>', text)
+
+
 def item(entry):
     term, meaning, path = entry
     title = facts_of(path)["title"]
     number = int(path.name[:2])
     return (
-        f'<div class="term" id="{slug(term)}"><dt>{html(term)}</dt><dd>{html(meaning)} '
+        f'<div class="term" id="{slug(term)}"><dt>{html(term)}</dt><dd>{unbroken(html(meaning))} '
         f'<a href="{path.stem}.html" title="{escape(title)}">Lesson {number}</a></dd></div>\n'
     )

@@ -21,10 +21,16 @@ def computed(words):
     return scores, np.exp(scores), weights, weights @ vectors
 
 
+def whole(formula):
+    """A formula that stays on one line."""
+    return f'<span class="whole">{formula}</span>'
+
+
 def opening():
     scores, powers, weights, average = computed(WORDS)
     other = computed(OTHER)[3]
-    terms = " + ".join(f"{weight:.3f} · {vector}" for weight, vector in zip(weights, WORDS.values(), strict=True))
+    products = [f"{weight:.3f} · {vector}" for weight, vector in zip(weights, WORDS.values(), strict=True)]
+    terms = " ".join(map(whole, [*(f"{product} +" for product in products[:-1]), f"{products[-1]} ="]))
     steps = [
         ("A sentence", "Three words: <b>the river bank</b>. What does “bank” mean here?"),
         (
@@ -35,24 +41,26 @@ def opening():
         (
             "becomes scores",
             "“bank” asks every word how well it fits: multiply number by number, and add. With <b>river</b> that is "
-            f"1 · 2 + 1 · 0 = {scores[1]:.0f}, with <b>bank</b> itself 1 · 1 + 1 · 1 = {scores[2]:.0f}, "
+            f"{whole(f'1 · 2 + 1 · 0 = {scores[1]:.0f}')}, with <b>bank</b> itself "
+            f"{whole(f'1 · 1 + 1 · 1 = {scores[2]:.0f}')}, "
             f"with <b>the</b> {scores[0]:.0f}.",
         ),
         (
             "becomes weights",
-            f"Raise e to each score, and divide by the sum: {powers[0]:.0f} + {powers[1]:.2f} + {powers[2]:.2f} = "
-            f"{powers.sum():.2f}. The weights are {', '.join(f'{weight:.3f}' for weight in weights)}: "
+            "Raise e to each score, and divide by the sum: "
+            f"{whole(f'{powers[0]:.0f} + {powers[1]:.2f} + {powers[2]:.2f} = {powers.sum():.2f}')}. "
+            f"The weights are {', '.join(f'{weight:.3f}' for weight in weights)}: "
             "positive, and together 1 up to rounding. This is the softmax.",
         ),
         (
             "becomes an average",
-            f"The new “bank” is the weighted average of the three: {terms} = "
-            f"<b>({average[0]:.2f}, {average[1]:.2f})</b>. It has moved towards the water.",
+            f"The new “bank” is the weighted average of the three: {terms} "
+            f'<b class="whole">({average[0]:.2f}, {average[1]:.2f})</b>. It has moved towards the water.',
         ),
         (
             "and with other company",
             "Put <b>savings</b>, (0, 2), in the place of “river”. The same steps give "
-            f"<b>({other[0]:.2f}, {other[1]:.2f})</b>: now it is a bank that holds money.",
+            f'<b class="whole">({other[0]:.2f}, {other[1]:.2f})</b>: now it is a bank that holds money.',
         ),
     ]
     told = "".join(f"<li><strong>{title}</strong> <p>{text}</p></li>\n" for title, text in steps)
