@@ -105,7 +105,7 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
     return signs?.length === 1 && /[\ufffd\x00-\x09\x0b-\x1f\x7f]/.test(word(id)) ? `byte ${signs[0].toString(16).toUpperCase().padStart(2, '0')}` : null;
   };
   const nameOf = id => ({' ': 'space', '\n': 'new line'})[word(id)] ?? byte(id) ?? visible(word(id));
-  const quoted = id => ({' ': 'a space', '\n': 'a new line'})[word(id)] ?? byte(id) ?? `“${visible(word(id))}”`;
+  const quoted = id => ({' ': 'a space', '\n': 'a new line', '\'': 'an apostrophe', '’': 'an apostrophe', '"': 'a quotation mark', '“': 'a quotation mark', '”': 'a quotation mark'})[word(id)] ?? byte(id) ?? `“${visible(word(id))}”`;
   const placed = at => {  // which space it is: the one after a word
     const name = quoted(ids[at]), before = at && quoted(ids[at - 1]);
     return !name.startsWith('a ') ? name : before && !before.startsWith('a ') ? `the ${name.slice(2)} after ${before}` : name;
@@ -137,12 +137,24 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
     filled = Math.max(0, Math.min(filled, from - start));
   }
 
+  // The dice's token. No space is ever written after a space, which would end some texts in a row of spaces: where the
+  // dice give one, they are read again as if there were no such token. (The finished implementation leaves nothing out.)
+  const spaced = vocabulary.tokens.flatMap((_, id) => /^ |  /.test(word(id)) ? [id] : []);
+  function drawNext(at) {
+    const {logits} = steps[at - 1], token = lessons.sampleNext(chancesAt(logits), draws[at]), after = word(ids[at - 1]).endsWith(' ');
+    const barred = id => after ? /^ |  /.test(word(id)) : word(id).includes('  ');
+    if (!barred(token)) return token;
+    const others = Float32Array.from(logits);
+    spaced.filter(barred).forEach(id => { others[id] = -Infinity; });
+    return lessons.sampleNext(chancesAt(others), draws[at]);
+  }
+
   // One unit of work: a token is read, and the next one drawn; true if there was any to do.
   function work() {
     if (verified < valid) {
       const at = verified++;
       if (origins[at] !== 'written' || at < held) return true;
-      const token = lessons.sampleNext(chancesAt(steps[at - 1].logits), draws[at]);
+      const token = drawNext(at);
       if (token !== ids[at]) stale(at);
       ids[at] = token;
       return true;
@@ -150,7 +162,7 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
     if (valid >= ids.length) {
       if (valid >= goal) return false;
       draws[valid] ??= Math.random();
-      ids[valid] = lessons.sampleNext(chancesAt(steps[valid - 1].logits), draws[valid]);
+      ids[valid] = drawNext(valid);
       origins[valid] = 'written';
     }
     const from = windowStart(valid + 1);
@@ -162,7 +174,7 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
     pace.tokens++;
     drawRows(valid - 1);
     if (valid < ids.length && valid >= held && origins[valid] === 'written')  // under another temperature, or without a head
-      ids[valid] = lessons.sampleNext(chancesAt(step.logits), draws[valid]);
+      ids[valid] = drawNext(valid);
     return true;
   }
 
