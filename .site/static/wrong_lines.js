@@ -13,6 +13,11 @@
     Object.assign(document.createElement('script'), {src: `${up}beside/wrong-lines/${wanted}.js`, onload: done, onerror: failed})));
   const idOf = (exercise, [mistake]) => `${exercise}/${mistake}`;
   const kept = () => remembered.recall().lines;
+  const lessonOf = name => Number([...select.options].find(option => option.value === name).parentElement.label.match(/\d+/)[0]);
+  const reached = () => {  // lessons 1 to 3, or as far as this browser remembers
+    const {last, answers} = remembered.recall();
+    return Math.max(3, ...[last, ...Object.keys(answers)].map(number => Math.floor(Number.parseFloat(number)) || 0));
+  };
   const scatter = number => {  // the same for everyone, and without a pattern
     let mixed = Math.imul(number ^ 0x9e3779b9, 0x85ebca6b);
     mixed = Math.imul(mixed ^ mixed >>> 13, 0xc2b2ae35);
@@ -39,7 +44,7 @@
 
   async function choose(daily) {
     if (daily) {
-      const daily = root.dataset.daily.split(' ');
+      const daily = root.dataset.daily.split(' ').filter(name => lessonOf(name) <= reached());
       name = daily[scatter(day) % daily.length];
       await load(name);
       const {puzzles} = wrongLines[name];
@@ -76,7 +81,7 @@
     tries += 1;
     if (number === puzzle[4]) return finish(true);
     const line = code.children[number].firstChild;
-    line.classList.add('right');
+    line.classList.add('missed');
     line.disabled = true;
     told.replaceChildren(element('p', {}, `Line ${number + 1} is right. Look again.`), ...told.querySelectorAll('.hint'));
   }
@@ -100,7 +105,8 @@
     const [mistake, anchor, why, , at, wrong] = puzzle;
     solved = true;
     part('[name=hint]').disabled = part('[name=show]').disabled = true;
-    code.children[at].firstChild.classList.add('wrong');
+    code.querySelectorAll('button').forEach(line => { line.disabled = true; });
+    code.children[at].firstChild.classList.add(found ? 'found' : 'shown');
     told.replaceChildren(
       element('div', {className: `verdict ${found ? 'right' : 'wrong'}`},
         element('p', {}, found ? `✓ Line ${at + 1}: ` : `○ It is line ${at + 1}: `, element('a', {href: `${own ? '' : `exercises/${name}.html`}#${anchor}`, textContent: curled(mistake)}), '.'),
@@ -111,7 +117,7 @@
   function count() {
     const counts = Object.entries(kept()).filter(([id]) => !own || id.startsWith(`${own}/`)).map(([, tries]) => tries), found = counts.filter(Boolean).length, first = counts.filter(tries => tries === 1).length;
     const of = own ? ` of ${wrongLines[own].puzzles.length}` : '';
-    output.textContent = counts.length ? `${found}${of} found, ${first} of them at the first click` : '';
+    output.textContent = counts.length ? `${found}${of} found${first ? `, ${first} of them at the first click` : ''}` : '';
   }
 
   form.onsubmit = () => false;
