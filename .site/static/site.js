@@ -168,7 +168,7 @@ globalThis.curled = text => text.replace(/(?<=\p{L})'(?=\p{L})|(?<=s)'(?=\s)/gu,
       const most = (size > 1 ? 0.8 : 1) * room() - over(shown[0]);
       if (from(shown[0], shown.at(-1)) <= most && !(size > 1 && wide())) return;
     }
-    if (shown.some(piece => piece.querySelector('.playground')))  // a playground is used as a whole
+    if (shown.some(piece => piece.matches('.live') || piece.querySelector('.playground, .live')))  // a playground is used as a whole, and so is the model
       for (const size of [0.85, 0.8, 0.75, 0.7]) {
         set(size);
         if (from(shown[0], shown.at(-1)) <= room() - over(shown[0])) return;
@@ -240,7 +240,14 @@ globalThis.curled = text => text.replace(/(?<=\p{L})'(?=\p{L})|(?<=s)'(?=\s)/gu,
   };
   addEventListener('toggle', event => { if (event.target.open) seeWhole(event.target); }, true);
   addEventListener('change', event => seeWhole(event.target.closest?.('.verdicts')?.closest('details, .verdicts')));
-  addEventListener('submit', event => seeWhole(event.target.closest?.('.question')));
+  addEventListener('submit', event => seeWhole(event.target.closest?.('.question, .by-hand')));
+  new ResizeObserver(([{target}]) => {  // the model grows when it is brought to life, and stays whole
+    if (!root.classList.contains('presenting') || target.closest('.elsewhere') || box(target).bottom <= innerHeight) return;
+    const shown = ofScreen().filter(piece => !piece.matches('.elsewhere')), writing = document.activeElement;
+    if (box(shown[0]).top < 0) return;  // scrolled by hand
+    show(shown);
+    writing.focus({preventScroll: true});
+  }).observe(document.querySelector('.live') ?? document.createElement('div'));
   addEventListener('keydown', event => {
     const presenting = root.classList.contains('presenting'), clicker = presenting && event.key.startsWith('Page');
     if (event.ctrlKey || event.metaKey || event.altKey) return;

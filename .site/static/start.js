@@ -8,7 +8,7 @@
     const make = (kind, properties, parent) => parent.appendChild(Object.assign(document.createElement(kind), properties));
     const chosen = {head: squares.findIndex(square => square.matches('.chosen')), token: count - 1};
     let over = {}, weights = null, playing = 0, temperature = null;
-    const nameOf = token => ({' ': 'a space', '\n': 'a new line'})[token.textContent] ?? `“${token.textContent.replace(/\n/g, '⏎')}”`;
+    const nameOf = token => ({' ': 'a space', '\n': 'a new line', '\'': 'an apostrophe', '’': 'an apostrophe', '"': 'a quotation mark', '“': 'a quotation mark', '”': 'a quotation mark'})[token.textContent] ?? `“${token.textContent.replace(/\n/g, '⏎')}”`;
     const placed = at => {  // which space it is: the one after a word
       const name = nameOf(tokens[at]), before = at && nameOf(tokens[at - 1]);
       return !name.startsWith('a ') ? name : before && !before.startsWith('a ') ? `the ${name.slice(2)} after ${before}` : name;
@@ -171,7 +171,7 @@
     delete globalThis.lessonsParts;
     root.classList.remove('resting', 'answers');
     lessons.showing = lessons.show(root, loaded, line.value, still.temperature, root.dataset.dice.split(' ').map(Number));
-    root.querySelector('input').focus({preventScroll: true});
+    if (!document.documentElement.matches('.presenting')) root.querySelector('input').focus({preventScroll: true});  // else the next key is for the screen
   };
   status.textContent = told;
 })();
@@ -234,6 +234,9 @@
     said.innerHTML = typed.some(Number.isNaN) ? '<p>○ Type a number for each of the three weights, such as 0.33.</p>'
       : near(typed, right) ? '<p>✓ softmax</p><p>These are the weights, and they sum to 1, up to rounding. In lesson 1 you write it in Python.</p>'
         : mistake ? curled(`<p>✗ softmax: ${mistake[0]}.</p><p>${mistake[1]}</p><p>Where to look: ${mistake[2]}</p>`)
-          : `<p>✗ softmax: these are not the weights.</p><p>No mistake known here gives these numbers. They sum to ${sum.toFixed(2)}.</p>`;
+          : `<p>✗ softmax: these are not the weights.</p><p>No mistake known here gives these numbers.</p><p>Where to look: they sum to ${sum.toFixed(2).replace('-', '−')}${Math.abs(sum - 1) < 0.015
+            ? ', as they should. What is <i>e</i> to the power of each score, and what share of the sum is that?' : ': which sum should they have?'}</p>`;
+    if (!document.documentElement.matches('.presenting'))  // there, the screen sees to it
+      said.scrollIntoView({block: 'nearest', behavior: matchMedia('(prefers-reduced-motion: reduce)').matches ? 'instant' : 'smooth'});
   };
 })();
