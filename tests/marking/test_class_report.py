@@ -566,6 +566,7 @@ def test_questions_come_hardest_first_with_their_text_and_the_right_answer(tmp_p
     assert text.count("Right: <b>") == 3
     assert "Right: <b>0.33</b>" in report.asked("6.4"), "with the decimal places that it asks for"
     shown = projector.questions(known)
+    assert shown.count('<tr class="asks"') == 2, "whose answers a key shows"
     assert re.findall(r"<b>(\d\.\d)</b>", shown) == ["6.1", "6.2"]
     assert "You " not in shown
     assert "Right: <b>" in shown

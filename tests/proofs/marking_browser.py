@@ -177,14 +177,17 @@ class Marks(Page):
     def present(self, lesson):
         """One key to the end, and another back."""
         self.open(f"report-anonymous.html#{lesson}", "projector")
-        shown, steps, rows = [], 0, []
+        shown, steps, rows, told = [], 0, [], 0
         while steps < 200 and "→" in self.seen("#keys")[0].text:
             press(self.browser, Keys.ARROW_RIGHT)
             steps += 1
-            rows += self.browser.execute_script(WHOLE_ROWS)
+            before, told = told, len(self.all(".asks.shown"))
+            rows += self.browser.execute_script(WHOLE_ROWS) if told == before else []  # an answer shows no other rows
             if (address := self.address()) not in shown:
                 shown.append(address)
                 photograph(self.browser, f"projector-{len(shown)}")
+        asking = [one for one in self.all(".asks") if not one.get_property("hidden")]
+        self.expect(told == len(asking), f"the answers to {told} of {len(asking)} questions are shown")
         self.expect(len(rows) == len(set(rows)), "a row of a table is shown twice")
         self.expect(len(rows) == self.browser.execute_script(ALL_ROWS), "a row of a table is never shown")
         broken, uneven = self.browser.execute_script(BROKEN)
@@ -201,7 +204,10 @@ class Marks(Page):
         self.expect(bar.value_of_css_property("background-color") != "rgba(0, 0, 0, 0)", "nothing is behind the choice")
         for _ in range(steps + 5):
             press(self.browser, Keys.ARROW_LEFT)
-        self.expect(self.address().endswith("-1") and not self.seen(".step.shown"), f"back leads to {self.address()}")
+        self.expect(
+            self.address().endswith("-1") and not self.all(".step.shown, .asks.shown"),
+            f"back leads to {self.address()}",
+        )
 
     def look_on_a_phone(self):
         for name in ("report.html", "report-anonymous.html", "grading.html", self.feedback()):

@@ -1,7 +1,8 @@
 "use strict";
 // One mistake on each screen. A key shows where to look, then what is wrong, then the right line; then the next screen.
 // The screens are those of all lessons together or, at a choice, of one. After the last come the tables, page by page:
-// a page leaves out the rows of those before it, which are out of sight but still there in print.
+// a page leaves out the rows of those before it, which are out of sight but still there in print. A row that asks a
+// question hides the answer until the next key.
 const all = [...document.querySelectorAll(".screen")], tables = [...document.querySelectorAll(".rest")];
 const choice = document.getElementById("choice"), buttons = [...choice.querySelectorAll("button")];
 const keys = document.getElementById("keys");
@@ -25,6 +26,12 @@ function unseen() {
   let first = rows.findIndex((row) => row.getBoundingClientRect().bottom > below() + 1);
   if (first > 0 && isTitle(rows[first - 1])) first -= 1;  // no title stands alone
   return first < 0 ? null : rows[first];
+}
+
+// The rows of this page that ask a question, all of which can be seen.
+function asking() {
+  const rows = tables.includes(parts[place]) ? rowsOf(parts[place]) : [];
+  return rows.filter((row) => row.matches(".asks:not(.past)") && row.getBoundingClientRect().bottom <= below() + 1);
 }
 
 // Leaves out the rows before one; the title of its lesson stays.
@@ -53,13 +60,17 @@ function show() {
 
 function hint() {
   const step = next(), isLast = place === parts.length - 1;
-  const what = step ? step.matches(".look") ? "where to look" : step.matches(".right") ? "the right line" : "the answer"
+  const what = asking().some((row) => !row.matches(".shown")) ? "the answer" : step ? step.matches(".look") ? "where to look" : step.matches(".right") ? "the right line" : "the answer"
     : unseen() ? "more" : isLast ? "" : parts[place + 1].querySelector(".rest > h2")?.textContent ?? "next";
   keys.textContent = `${what && `→ ${what}   `}← back`;
 }
 
 function on() {
-  const step = next(), row = unseen();
+  const step = next(), row = unseen(), question = asking().find((one) => !one.matches(".shown"));
+  if (question) {
+    question.classList.add("shown");
+    return hint();
+  }
   if (!step && row) {
     const isFirst = row === rowsOf(parts[place]).find((one) => !one.matches(".past") && !isTitle(one));
     if (isFirst || row.getBoundingClientRect().top <= above()) return scrollBy(0, below() - above());  // a tall one
@@ -76,6 +87,11 @@ function on() {
 
 function back() {
   const last = [...parts[place].querySelectorAll(".step.shown")].pop();
+  const told = asking().filter((one) => one.matches(".shown")).pop();
+  if (told) {
+    told.classList.remove("shown");
+    return hint();
+  }
   if (!last && scrollY > 0) return scrollTo(0, 0);
   if (!last && pages.pop()) {
     leaveOut(pages.at(-1) ?? null);

@@ -194,10 +194,10 @@ def all_mistakes(known, mistakes):
 
 
 def questions(known):
-    """Those that many got wrong, the hardest first, with their text, the right answer and the commonest wrong one."""
+    """Those that many got wrong, the hardest first, with their text; after a key, the right answer and a wrong one."""
     lines = [
-        f'<tr data-lesson="{number.split(".")[0]}"><th scope="row"><b>{number}</b>{asked(number)}</th>'
-        f'<td class="n">{right} of {count}</td><td>{about}</td></tr>'
+        f'<tr class="asks" data-lesson="{number.split(".")[0]}"><th scope="row"><b>{number}</b>{asked(number)}</th>'
+        f'<td class="n">{right} of {count}</td><td><div class="about">{about}</div></td></tr>'
         for number, right, count, about in answered(known)
         if count - right > max(1, MANY * count)
     ]
