@@ -61,7 +61,8 @@ function show() {
 function hint() {
   const step = next(), isLast = place === parts.length - 1;
   const asks = asking().some((row) => !row.matches(".shown"));
-  const what = asks ? "the answer" : step ? step.matches(".look") ? "where to look" : step.matches(".right") ? "the right line" : "the answer"
+  const what = asks ? "the answer"
+    : step ? step.matches(".look") ? "where to look" : step.matches(".right") ? "the right line" : "the answer"
     : unseen() ? "more" : isLast ? "" : parts[place + 1].querySelector(".rest > h2")?.textContent ?? "next";
   keys.textContent = `${what && `→ ${what}   `}← back`;
 }
