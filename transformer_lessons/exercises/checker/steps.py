@@ -32,6 +32,8 @@ def sentence_on_steps(seen: Seen) -> str:
     exercise, draws, answer = seen.exercise, seen.draws, seen.answer
     if not exercise.names_steps or exercise.observe:
         return ""
+    if any(outcome.kind == "raised" for outcome in seen.outcomes):  # where it raises, an earlier step may be wrong
+        return ""
     unused_layers, steps = [], []
     for number in seen.wrong:
         outcome = seen.run(lambda number=number: certain(draws, answer, number))
