@@ -25,7 +25,7 @@ from transformer_lessons.tools import atomic
 
 TEXTS = ("question", "who", "text", "p1", "p2", "p3", "comment", "flags")
 OVERRIDES = ("student", "item", "points", "reason")
-OWN = "the course's own code"  # the mistake of whoever calls it in place of writing their own
+OWN = "the course's own code"  # the mistake of those who call it instead of writing their own
 
 
 @dataclass
