@@ -104,6 +104,13 @@ def test_numbers_are_written_above_the_bars_if_asked_for(drawn):
     assert [one.get_text() for one in drawn[0].texts] == ["1.0", "2.5"]
 
 
+def test_the_parts_of_a_pile_bear_names_and_numbers_where_there_is_room(drawn):
+    bars = {"low": [2, 3], "high": [0.1, 4]}
+    plots.show_bars(["one", "two"], bars, "title", "bits", on={"high": "low"}, written="%.1f")
+    assert [one.get_text() for one in drawn[0].texts] == ["low: 2.0", "low: 3.0", "", "high: 4.0"]
+    assert drawn[0].get_legend() is None
+
+
 def test_shares_stand_one_below_the_other_with_their_numbers(monkeypatch):
     axes = []
     monkeypatch.setattr(plots, "Picture", lambda figure, alt: axes.extend([*figure.axes, alt]))
@@ -234,3 +241,10 @@ def test_a_note_stands_below_the_tokens(monkeypatch):
     axis = plots.show_tokens({"2 tokens": ["a", " cat"]}, "title", "alt", notes=[note]).axes[0]
     assert (axis.texts[-1].get_text(), axis.texts[-1].xy) == ("a word", (3, 1))
     assert 1 < axis.texts[-1].xyann[1] < axis.get_ylim()[0]
+
+
+def test_the_name_of_a_border_stands_to_its_right(drawn):
+    plots.show_lines([0, 1, 2], {"accuracy": [1, 1, 0]}, "title", "position", "accuracy", border=(1.5, "new"))
+    [name] = drawn[0].texts
+    assert (name.get_text(), name.get_ha(), name.xy) == ("new →", "left", (1.5, 0))
+    assert list(drawn[0].lines[-1].get_xdata()) == [1.5, 1.5]

@@ -264,6 +264,7 @@ def show_tokens(rows, title, alt, notes=()):
     """
     high = len(rows) + (0.9 if notes else 0)
     tall = 0.5 * high  # inches
+    letters = sum(map(len, next(iter(rows.values()))))
     figure = Figure(figsize=(8.8, tall + 0.4))
     axis = figure.add_axes((0.2, 0.02, 0.79, tall / (tall + 0.4)))  # fixed, as in show_bars
     for row, tokens in enumerate(rows.values()):
@@ -276,7 +277,7 @@ def show_tokens(rows, title, alt, notes=()):
                 start + size / 2,
                 row + 0.5,
                 token.replace(" ", "␣"),
-                fontsize=9,
+                fontsize=min(9, 440 / letters),  # a w fits into its box
                 color="#222222",
                 ha="center",
                 va="center_baseline",
@@ -371,12 +372,14 @@ def show_lines(
     legend="best",
     notes=(),
     limits=None,
+    border=None,
 ):
     """One line for each of curves {name: numbers}; floor, (name, number), is a dotted line with its name beside it.
 
     Numbers from several runs, (run, point), become a line through their mean, in a band from lowest to highest.
     The legend's lower left corner may be given, (right, up), from (0, 0) to (1, 1). legend=None draws none.
     Each of notes is a point_at. What is computed, not measured, may be a grey line behind: limits is {name: (x, y)}.
+    border, (place, name), is a dotted line from top to bottom, with the name of what lies to its right.
     """
     figure = Figure(figsize=(6.4, 3.4), layout="constrained")
     axis = figure.subplots()
@@ -398,6 +401,8 @@ def show_lines(
             axis.fill_between(x, runs.min(axis=0), runs.max(axis=0), color=colour, alpha=0.2, linewidth=0)
     if floor is not None:
         draw_floor(axis, *floor, [as_array(numbers)[..., -len(x) // 3 :] for numbers in curves.values()])
+    if border is not None:
+        draw_border(axis, *border)
     axis.grid(axis="y")
     if log_x:
         axis.set_xscale("log")
@@ -417,6 +422,22 @@ def show_lines(
         point_at(axis, *note)
     alt = alt or f"Line chart of {y_label} against {x_label}: {title}."
     return finish(figure, axis, title, x_label, y_label, alt, legend)
+
+
+def draw_border(axis, place, name):
+    """A dotted line from top to bottom, with the name of what lies to its right at its foot."""
+    axis.axvline(place, color="grey", linestyle=(0, (1, 1)))
+    axis.annotate(
+        name + " →",
+        (place, 0),
+        (4, 4),
+        axis.get_xaxis_transform(),
+        textcoords="offset points",
+        color="#666666",
+        fontsize=9,
+        ha="left",
+        va="bottom",
+    )
 
 
 def draw_floor(axis, name, height, ends):
@@ -447,7 +468,8 @@ def show_bars(
     Numbers from several runs, (run, bar), become bars of their mean, each with a dot for every run.
     floor, (name, number), is a dashed line across. Its name stands in the legend, or at the right end of the line.
     A series may stand on one before it instead of beside it: on is {series: the lower one}.
-    Each of notes is a point_at; the bars stand at 0, 1, 2 and so on. written is the format of the numbers above them.
+    Each of notes is a point_at; the bars stand at 0, 1, 2 and so on. written is the format of the numbers above them,
+    or, if a series stands on another, inside them, with its name, where there is room; then there is no legend.
     """
     figure = Figure(figsize=(6.4, 3.2))
     axis = figure.add_axes((0.12, 0.2, 0.86, 0.68))  # fixed: layouts differ from release to release
@@ -468,7 +490,19 @@ def show_bars(
             hatch=["", "//", "..", "xx"][index % 4],
             edgecolor="white",
         )
-        if written:
+        if written and on:
+            tops = bottom + runs.mean(axis=0)
+            words = [
+                f"{name}: {written % run}" if run > 0.1 * top else "" for run, top in zip(runs[0], tops, strict=True)
+            ]
+            axis.bar_label(
+                drawn,
+                words,
+                label_type="center",
+                fontsize=9,
+                bbox={"facecolor": "white", "edgecolor": "none", "pad": 2},
+            )
+        elif written:
             axis.bar_label(drawn, fmt=written, padding=1, fontsize=9 if len(columns) == 1 else 8)
             axis.margins(y=0.1)  # room for the numbers above and below
         if len(runs) > 1:
@@ -495,7 +529,8 @@ def show_bars(
             axis.margins(y=0.12)  # room for the name
     for note in notes:
         point_at(axis, *note)
-    return finish(figure, axis, title, x_label, y_label, alt or f"Bar chart of {y_label}: {title}.")
+    legend = None if written and on else "best"
+    return finish(figure, axis, title, x_label, y_label, alt or f"Bar chart of {y_label}: {title}.", legend)
 
 
 @in_style
