@@ -36,7 +36,7 @@ def solved(observed, expected, length):
 
 
 setup = Setup(
-    sizes=[{"length": 3}, {"length": 1}, {"length": 2}, {"length": 4}, {"length": 6}, {"length": 9}, {"length": 200}],
+    sizes=[{"length": 3}, {"length": 1}, {"length": 2}, {"length": 4}, {"length": 6}, {"length": 9}, {"length": 300}],
     draw=lambda generator, length: (length,),
     reference=masks.causal_mask,
     names_steps=False,

@@ -33,7 +33,7 @@ setup = Setup(
         {"lead": (), "length": 1, "d": 2},
         {"lead": (3,), "length": 5, "d": 6, "backwards": True},
         {"lead": (2, 3), "length": 5, "d": 8, "base": 500},
-        {"lead": (2,), "length": 7, "d": 10, "fractions": True},
+        {"lead": (2,), "length": 7, "d": 8, "fractions": True},
         {"lead": (), "length": 2, "d": 4, "backwards": True},
     ],
     draw=draw,
