@@ -9,11 +9,25 @@ globalThis.answers ??= (() => {
     return text.match(/\d+/g).map(Number);
   }
 
-  function number(text) {  // plain arithmetic: 1/4, 25 %, 10^-6, 4*512*513, ln 8
-    const signs = {'−': '-', '–': '-', '×': '*', '·': '*', '÷': '/', '^': '**'};
-    let rest = text.toLowerCase().replace(/[−–×·÷^]/g, sign => signs[sign]).replace(/(\d)[ ,](?=\d{3}(?!\d))/g, '$1').replace(/\s+/g, '');
-    const percent = rest.endsWith('%');
-    if (percent) rest = rest.slice(0, -1);
+  const SIGNS = {'−': '-', '–': '-', '×': '*', '·': '*', '÷': '/', '√': ' sqrt ', '_': ' ', '’': ' ', "'": ' '};
+
+  function withAPoint(digits) {  // without thousands separators, with a point before the decimals
+    if (/^[1-9]\d{0,2}(,\d{3})+(\.\d+)?$/.test(digits)) return digits.replaceAll(',', '');
+    if (/^[1-9]\d{0,2}(\.\d{3})+(,\d+|\.\d{3})$/.test(digits)) return digits.replaceAll('.', '').replace(',', '.');
+    return digits.replaceAll(',', '.');
+  }
+
+  function number(text) {  // plain arithmetic: 1/4, 25 %, 10^-6, 4*512*513, ln 8, step by step as in arithmetic.py
+    if (text.length > 200) return null;
+    let rest = text.toLowerCase().replace(/[−–×·÷√_’']/g, sign => SIGNS[sign]).trim().replace(/\s+/g, ' ')
+      .replaceAll('^', '**').replace(/^\[(.*)\]$/, '$1')
+      .replace(/(?<![\d.,])\d{1,3}( \d{3})+(?!\d)/g, thousands => thousands.replaceAll(' ', ''))
+      .replace(/(?<=[\d)])(?<!\b0) ?x ?(?=[\d(])/g, '*')
+      .replace(/(?<![\d.])\d[\d.,]*/g, withAPoint)
+      .replace(/^([+-]?[\d.]+) ?%/, '($1/100)')
+      .replace(/\b(ln|log|sqrt|exp) (?=[\d.(])/g, '$1');
+    if (/[\w.)] [\w.(]/.test(rest)) return null;  // two numbers without a sign between them
+    rest = rest.replaceAll(' ', '');
     const take = pattern => {
       const found = rest.match(pattern);
       if (found) rest = rest.slice(found[0].length);
@@ -30,7 +44,7 @@ globalThis.answers ??= (() => {
     };
     const power = () => {
       const base = atom();
-      return take(/^\*\*/) ? base ** signed() : base;
+      return take(/^\*\*/) && base === base ? base ** signed() : base;  // what is no number has no power
     };
     const signed = () => take(/^-/) ? -signed() : (take(/^\+/), power());
     const product = () => {
@@ -43,7 +57,7 @@ globalThis.answers ??= (() => {
       for (let sign; (sign = take(/^[+-]/));) value = sign === '+' ? value + product() : value - product();
       return value;
     };
-    const value = sum() / (percent ? 100 : 1);
+    const value = sum();
     return rest || !Number.isFinite(value) ? null : value;
   }
 

@@ -33,7 +33,7 @@ def calculated(text: str) -> float | complex:
         return float(text)
     text = re.sub(r"(?<![\d.,])\d{1,3}( \d{3})+(?!\d)", lambda thousands: thousands[0].replace(" ", ""), text)
     text = re.sub(r"(?<=[\d)])(?<!\b0) ?x ?(?=[\d(])", "*", text)
-    text = re.sub(r"\d[\d.,]*", lambda digits: with_a_point(digits[0]), text)
+    text = re.sub(r"(?<![\d.])\d[\d.,]*", lambda digits: with_a_point(digits[0]), text)
     text = re.sub(r"^([+-]?[\d.]+) ?%", r"(\1/100)", text)
     text = re.sub(r"\b(ln|log|sqrt|exp) ?([\d.]+)", r"\1(\2)", text)
     with warnings.catch_warnings():
