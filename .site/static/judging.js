@@ -1,0 +1,137 @@
+// Judges an answer by its results: on the same inputs, the right answer's numbers are right, and a known mistake's tell the mistake.
+globalThis.judging = (() => {
+  const {Tensor, Tuple, make, values, shown, product, sum} = tensors;
+  const TOLERANCE = 2e-5, SURE = 1e-5;
+  const DTYPES = {f: 'float', i: 'int', b: 'bool'};
+
+  function readable([kind, shape, numbers]) {  // what the page is told, as a value
+    if (kind === 'i') return BigInt(shape);
+    if (kind === 'f') return shape;
+    const options = {dtype: DTYPES[kind[1]], numpy: kind[0] === 'a'};
+    return Array.isArray(numbers) ? make([...numbers], shape, options) : Object.assign(new Tensor([], shape, options), {total: numbers});
+  }
+  const sumOf = numbers => sum(numbers.map(x => Number.isNaN(x) ? 2 : Math.abs(x) > 1e100 ? Math.sign(x) * 3 : x).map((x, at) => x * Math.cos(at + 1)));
+  const sizeOf = numbers => sum(numbers.map(x => Number.isNaN(x) || Math.abs(x) > 1e100 ? 3 : Math.abs(x)));
+  const closeSums = (one, other, numbers) => Math.abs(one - other) <= SURE * Math.max(Math.abs(other), sizeOf(numbers) / Math.sqrt(numbers.length || 1)) + 1e-9;
+  const partsOf = value => Array.isArray(value) ? Array.from(value) : [value];
+  const kindOf = value => value instanceof Tensor ? (value.numpy ? 'a' : 't') + value.dtype[0] : '?';
+
+  // "" if a result is the expected one, or else how it differs: its kind, dtype or shape, or in its numbers.
+  function differs(value, expected) {
+    if (!(value instanceof Tensor) || value.numpy !== expected.numpy) return 'kind';
+    if (value.dtype !== expected.dtype) return 'dtype';
+    if (String(value.shape) !== String(expected.shape)) return 'shape';
+    const numbers = values(value);
+    if (expected.total !== undefined) return closeSums(sumOf(numbers), expected.total, numbers) ? '' : 'numbers';
+    return wrongPlaces(value, expected).length ? (numbers.every(Number.isFinite) ? 'numbers' : 'finite') : '';
+  }
+  function wrongPlaces(value, expected) {
+    const right = values(expected), near = TOLERANCE * Math.max(1e-3, ...right.map(Math.abs));
+    return values(value).flatMap((number, at) => Math.abs(number - right[at]) <= near ? [] : [at]);
+  }
+
+  function agrees(pattern, cases) {  // does a known mistake give these results?
+    const changes = pattern.startsWith('c'), marks = pattern.slice(changes).split(' ');
+    return changes === cases.some(({changed}) => changed?.length) && marks.every((mark, number) => {
+      const one = cases[number];
+      if (mark === '!' || one.fault !== undefined) return mark === '!' && one.fault !== undefined || mark === '=' && one.right;
+      if (mark === '=') return one.right;
+      const parts = partsOf(one.value), wanted = mark.split('|');
+      return parts.length === wanted.length && wanted.every((part, at) => {
+        if (part === '=') return one.differences[at] === '';
+        const [, kind, shape, total] = part.match(/^(?:(\w\w)([\d,]*):)?(.+)$/), numbers = parts[at] instanceof Tensor ? values(parts[at]) : null;
+        const expected = one.expected[at];
+        return numbers && one.differences[at] !== '' && kindOf(parts[at]) === (kind ?? kindOf(expected)) && String(parts[at].shape) === (kind ? shape : String(expected.shape)) && closeSums(sumOf(numbers), Number(total), numbers);
+      });
+    });
+  }
+
+  // --- words ---
+
+  const list = (names, word = 'and') => names.length > 1 ? `${names.slice(0, -1).join(', ')} ${word} ${names.at(-1)}` : names[0];
+  const kindIn = value => value instanceof Tensor ? `${value.numpy ? 'a NumPy array' : 'a tensor'} of shape ${shown(value.shape)}` : value instanceof Tuple ? `a tuple of ${value.length}` : Array.isArray(value) ? `a list of ${value.length}` : library.kindOf(value);
+  const numberIn = (number, dtype) => dtype === 'bool' ? (number ? 'True' : 'False') : Number.isNaN(number) ? 'NaN' : !Number.isFinite(number) ? (number > 0 ? '∞' : '−∞')
+    : dtype === 'int' ? String(number) : Math.abs(number) >= 1e5 || number && Math.abs(number) < 5e-3 ? number.toExponential(1) : number.toFixed(2);
+  const inputIn = (name, value) => value instanceof Tensor ? `\`${name}\` of shape ${shown(value.shape)}` : `\`${name}\` = ${value}`;
+
+  function describe(told, {value, expected, differences}) {  // [sentence, which of the results]
+    const {returns, shapes} = told, several = returns.length > 1;
+    if (several && (!Array.isArray(value) || value.length !== returns.length)) return [`It returns ${kindIn(value)}; the ${returns.length} results (${returns.join(', ')}) are expected.`, null];
+    if (!several && Array.isArray(value)) return [`The result is ${kindIn(value)}; ${expected[0].numpy ? 'a NumPy array' : 'a tensor'} is expected.`, null];
+    const order = ['kind', 'dtype', 'shape', 'finite', 'numbers'];
+    const at = returns.map((_, place) => place).filter(place => differences[place]).reverse().sort((a, b) => order.indexOf(differences[a]) - order.indexOf(differences[b]))[0];
+    const the = returns[at] === 'result' ? 'The result' : `\`${returns[at]}\``, mine = partsOf(value)[at], right = expected[at];
+    const fine = several && returns.filter((_, place) => !differences[place]).map(name => `\`${name}\` is right.`).join(' ');
+    const sentence = {
+      kind: () => `${the} is ${kindIn(mine)}; ${right.numpy ? 'a NumPy array' : 'a tensor'} is expected.`,
+      dtype: () => `${the} holds ${WORDS[mine.dtype]}; ${WORDS[right.dtype]} are expected.`,
+      shape: () => `${the} has shape ${shown(mine.shape)}; ${shown(right.shape)}${shapes[returns[at]] ? ` = ${shapes[returns[at]]}` : ''} is expected.`,
+      finite: () => `${the} holds ${values(mine).some(Number.isNaN) ? 'NaN (not a number)' : 'an infinite number'}, where every number should be finite.`,
+      numbers: () => {
+        if (right.total !== undefined) return `${the} has the right shape, but not the right numbers.`;
+        const [first] = wrongPlaces(mine, right), two = [mine, right].map(one => numberIn(values(one)[first], one.dtype));
+        const [yours, theirs] = two[0] === two[1] ? [mine, right].map(one => String(Number(values(one)[first].toPrecision(7)))) : two;
+        return `${the} has the right shape, but not the right numbers. The first that differs is \`${returns[at]}[${placeOf(first, mine.shape).join(', ')}]\`: ${yours} instead of ${theirs}.`;
+      },
+    }[differences[at]]();
+    return [`${sentence}${fine ? ` ${fine}` : ''}`, at];
+  }
+  const WORDS = {float: 'floats', int: 'whole numbers', bool: 'booleans'};
+  const placeOf = (at, shape) => shape.map((size, dim) => Math.floor(at / product(shape.slice(dim + 1))) % size);
+
+  // One matrix of a result with more dimensions: the first that has a wrong number.
+  function matrixOf(tensor, wrong = []) {
+    const {shape} = tensor, [rows, columns] = shape.length > 1 ? shape.slice(-2) : [1, shape[0] ?? 1];
+    const number = rows * columns ? Math.floor((wrong[0] ?? 0) / (rows * columns)) : 0, all = values(tensor);
+    return {
+      index: placeOf(number * rows * columns, shape).slice(0, Math.max(0, shape.length - 2)),
+      rows: Array.from({length: rows}, (_, row) => Array.from({length: columns}, (_, column) => {
+        const at = number * rows * columns + row * columns + column;
+        return {text: numberIn(all[at], tensor.dtype), wrong: wrong.includes(at)};
+      })),
+    };
+  }
+  function shownCase(told, one, at) {  // matrices to look at
+    const given = told.inputs.slice(0, one.inputs.length).map((name, number) => [name, one.inputs[number]]);
+    const shownInputs = given.filter(([, value]) => value instanceof Tensor && value.shape.length < 3 && product(value.shape) <= 20);
+    const made = {inputs: `With ${list(given.map(([name, value]) => inputIn(name, value)))}:`, given: shownInputs.map(([name, value]) => ({name, ...matrixOf(value)})), printed: one.printed};
+    if (at === null || at === undefined || one.fault !== undefined) return made;
+    const mine = partsOf(one.value)[at], right = one.expected[at], name = told.returns[at];
+    if (right.total !== undefined) return made;
+    const alike = mine instanceof Tensor && String(mine.shape) === String(right.shape), wrong = alike ? wrongPlaces(mine, right) : [];
+    if (mine instanceof Tensor && product(mine.shape) <= 400) made.yours = {name, ...matrixOf(mine, wrong)};
+    made.expected = {name, ...matrixOf(right, wrong)};
+    return made;
+  }
+
+  // {sign: "✓", "✗" or "○", headline, why: [sentences as HTML], line, case}
+  function judge(name, told, code) {
+    const inputs = told.cases.map(one => one.inputs.map(readable));
+    const outcomes = python.run(code, name, inputs, {gradients: told.gradients});
+    if (outcomes[0].empty) return {sign: '○', headline: 'not attempted yet.', why: ['Write the body of the function in place of `raise NotImplementedError`.']};
+    if (outcomes[0].early) return {sign: '✗', headline: `an error in line ${outcomes[0].line}.`, why: [outcomes[0].fault], line: outcomes[0].line};
+    const cases = outcomes.map((outcome, number) => {
+      const {spared} = told.cases[number], expected = told.cases[number].expected.map(readable), parts = partsOf(outcome.value);
+      const before = told.cases[number].inputs.map(readable);
+      const changed = told.inputs.filter((_, at) => before[at] instanceof Tensor && String(values(before[at])) !== String(values(inputs[number][at])));
+      const fits = outcome.fault === undefined && (told.returns.length > 1 ? Array.isArray(outcome.value) : !Array.isArray(outcome.value)) && parts.length === expected.length;
+      const differences = outcome.fault === undefined ? expected.map((right, at) => differs(parts[at], right)) : [];
+      const one = {...outcome, inputs: before, expected, differences, changed: outcome.fault === undefined ? changed : [], right: fits && differences.every(kind => !kind)};
+      return spared && outcome.fault !== undefined && !outcome.endless ? {...one, right: true} : one;
+    });
+    const first = cases.find(one => !one.right);
+    if (!first && cases.every(one => !one.changed.length)) return {sign: '✓', headline: '', why: [`Right on all ${cases.length} inputs of this page${told.cases.length > 8 ? ', from small to hard' : ''}.`], case: shownCase(told, cases[0], told.returns.length - 1)};
+    if (first?.value === null) return {sign: '✗', headline: 'it returns nothing.', why: ['The function ends without a `return`, or returns None.'], look: 'does every path through it end in `return …`?', case: shownCase(told, first, null)};
+    const [sentence, at] = first && first.fault === undefined ? describe(told, first) : ['', null];
+    const named = cases.length === told.cases.length ? told.mistakes.filter(([, , , , patterns]) => patterns.some(pattern => agrees(pattern, cases))) : [];
+    if (named.length) {
+      const wrong = cases.find(one => !one.right && one.fault === undefined), [said, place] = wrong ? describe(told, wrong) : ['', null];
+      return {sign: '✗', mistakes: named.map(([name, anchor, why, look]) => ({name, anchor, why, look})), why: [], said: !wrong || wrong.differences[place] === 'numbers' ? '' : said, case: wrong && shownCase(told, wrong, place)};
+    }
+    if (!first) return {sign: '✗', headline: 'it changes its input.', why: [`The results are right, but ${list([...new Set(cases.flatMap(one => one.changed))].map(name => `\`${name}\``))} is different after the call.`]};
+    const before = cases.indexOf(first);
+    if (first.fault !== undefined) return {sign: '✗', headline: `an error in line ${first.line}.`, why: [first.fault, ...before ? [`${before === 1 ? 'The result before it was' : `The ${before} results before it were`} right.`] : []], line: first.line, case: shownCase(told, first, null)};
+    return {sign: '✗', headline: 'not right, and not a mistake that this page knows.', why: [sentence], unknown: true, case: shownCase(told, first, at)};
+  }
+  return {judge, readable, list};
+})();

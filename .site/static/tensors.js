@@ -1,0 +1,282 @@
+// Small tensors and arrays, as PyTorch and NumPy have them, in float64: what the code typed on a page computes with.
+globalThis.tensors = (() => {
+  class Fault extends Error {}  // told to whoever typed the code
+  class Tuple extends Array {}  // a list is an Array
+  const fail = message => { throw new Fault(message); };
+  const MOST = 300000;  // numbers in one tensor
+
+  // A view of numbers: those of a transpose or a slice are the tensor's own. Ints are BigInt outside, and plain numbers in here.
+  class Tensor {
+    constructor(data, shape, {dtype = 'float', numpy = false, strides = stridesOf(shape), offset = 0} = {}) {
+      Object.assign(this, {data, shape, dtype, numpy, strides, offset});
+    }
+    view(shape, strides, offset = this.offset) { return new Tensor(this.data, shape, {...this, strides, offset}); }
+    get what() { return this.numpy ? 'array' : 'tensor'; }
+  }
+  const product = sizes => sizes.reduce((all, size) => all * size, 1);
+  const stridesOf = shape => shape.map((_, at) => product(shape.slice(at + 1)));
+  const shown = shape => `(${shape.join(', ')}${shape.length === 1 ? ',' : ''})`;
+  const countFrom = number => Array.from({length: number}, (_, at) => at);
+
+  function places({shape, strides, offset}) {  // of its numbers, in reading order
+    let all = [offset];
+    shape.forEach((size, at) => {
+      const more = new Array(all.length * size);
+      for (let place = 0; place < more.length; place++) more[place] = all[Math.floor(place / size)] + place % size * strides[at];
+      all = more;
+    });
+    return all;
+  }
+  const values = tensor => places(tensor).map(place => tensor.data[place]);
+  function make(numbers, shape, {dtype = 'float', numpy = false} = {}) {
+    return new Tensor(numbers, shape, {dtype, numpy});
+  }
+  function room(shape) {
+    if (shape.some(size => size < 0)) fail(`A size is negative: ${shown(shape)}.`);
+    if (product(shape) > MOST) fail(`A shape of ${shown(shape)} is too large for this page.`);
+    return shape;
+  }
+  const filled = (shape, number, kind) => make(countFrom(product(room(shape))).map(() => number), shape, kind);
+  const copy = tensor => make(values(tensor), tensor.shape, tensor);
+  const typed = (tensor, dtype) => make(values(tensor).map(number => cast(number, dtype)), tensor.shape, {...tensor, dtype});
+  const cast = (number, dtype) => dtype === 'bool' ? Number(number !== 0) : dtype === 'int' ? Math.trunc(number) : number;
+  const RANK = ['bool', 'int', 'float'];
+  const widest = (...dtypes) => RANK[Math.max(...dtypes.map(dtype => RANK.indexOf(dtype)))];
+
+  // --- shapes ---
+
+  function dimension(dim, {shape: {length}}, more = 0) {
+    const most = length + more || 1;
+    if (dim < -most || dim >= most) fail(`There is no dimension ${dim}: the shape has ${length}.`);
+    return dim < 0 ? dim + most : dim;
+  }
+  const dimensions = (dims, tensor) => dims === undefined || dims === null ? countFrom(tensor.shape.length)
+    : [dims].flat().map(dim => dimension(dim, tensor)).filter((dim) => dim < tensor.shape.length);
+  function permute(tensor, order) {
+    const dims = order.map(dim => dimension(dim, tensor));
+    if (new Set(dims).size !== tensor.shape.length || dims.length !== tensor.shape.length) fail(`The order ${shown(order)} does not name each dimension of ${shown(tensor.shape)} once.`);
+    return tensor.view(dims.map(dim => tensor.shape[dim]), dims.map(dim => tensor.strides[dim]));
+  }
+  function swap(tensor, one, other) {
+    const order = countFrom(tensor.shape.length), [a, b] = [dimension(one, tensor), dimension(other, tensor)];
+    if (order.length) [order[a], order[b]] = [order[b], order[a]];
+    return permute(tensor, order);
+  }
+  const turned = tensor => permute(tensor, countFrom(tensor.shape.length).reverse());
+  const unsqueeze = (tensor, dim) => {
+    const at = dimension(dim, tensor, 1);
+    return tensor.view(tensor.shape.toSpliced(at, 0, 1), tensor.strides.toSpliced(at, 0, 1));
+  };
+  function squeeze(tensor, dims) {
+    const gone = dimensions(dims, tensor).filter(dim => tensor.shape[dim] === 1), keep = (_, at) => !gone.includes(at);
+    return tensor.view(tensor.shape.filter(keep), tensor.strides.filter(keep));
+  }
+  function sized(tensor, shape) {  // with the size that -1 stands for
+    const all = product(tensor.shape), rest = product(shape.filter(size => size !== -1));
+    const whole = shape.map(size => size === -1 ? all / rest : size);
+    if (product(whole) !== all || whole.some(size => !Number.isInteger(size)) || shape.filter(size => size === -1).length > 1)
+      fail(`A shape of ${shown(tensor.shape)} has ${all} numbers, which cannot become ${shown(shape)}.`);
+    return whole;
+  }
+  function viewed(tensor, shape) {  // null if the numbers of dimensions that become one are not neighbours
+    const parts = tensor.shape.map((size, at) => [size, tensor.strides[at]]).filter(([size]) => size !== 1), strides = [];
+    for (const size of shape) {
+      let [have, stride] = size === 1 ? [1, 1] : parts.shift() ?? [1, 1];
+      while (have < size && parts.length) {
+        const [next, step] = parts.shift();
+        if (stride !== next * step) return null;
+        [have, stride] = [have * next, step];
+      }
+      if (size && have % size) return null;
+      if (have > size) parts.unshift([size && have / size, stride]);
+      strides.push(size && have > size ? stride * (have / size) : stride);
+    }
+    return tensor.view(shape, strides);
+  }
+  const reshape = (tensor, shape) => {
+    const whole = sized(tensor, shape);
+    return viewed(tensor, whole) ?? copy(tensor).view(whole, stridesOf(whole));
+  };
+  function view(tensor, shape) {
+    return viewed(tensor, sized(tensor, shape)) ?? fail(`view cannot make ${shown(shape)} of a transposed tensor ${shown(tensor.shape)}, whose numbers are not in order; reshape copies them.`);
+  }
+  const flatten = (tensor, start = 0, end = -1) => {
+    const [from, to] = [dimension(start, tensor), dimension(end, tensor)], {shape} = tensor;
+    return reshape(tensor, [...shape.slice(0, from), product(shape.slice(from, to + 1)), ...shape.slice(to + 1)]);
+  };
+  function broadcast(...shapes) {
+    const length = Math.max(...shapes.map(shape => shape.length));
+    return countFrom(length).map(at => shapes.map(shape => shape[at - length + shape.length] ?? 1).reduce((one, other) => {
+      if (one !== other && one !== 1 && other !== 1)
+        fail(`The shapes ${shapes.map(shown).join(' and ')} do not fit together: dimension ${at - length}, counted from the end, is ${one} in one and ${other} in the other.`);
+      return one === 1 ? other : one;
+    }));
+  }
+  function expand(tensor, shape) {
+    const added = shape.length - tensor.shape.length;
+    const fits = added >= 0 && tensor.shape.every((size, at) => [1, size].includes(size === 1 ? 1 : shape[at + added]) || shape[at + added] === -1);
+    if (!fits) fail(`A shape of ${shown(tensor.shape)} cannot be expanded to ${shown(shape)}.`);
+    const whole = shape.map((size, at) => size === -1 ? tensor.shape[at - added] : size);
+    return tensor.view(room(whole), whole.map((size, at) => at < added || tensor.shape[at - added] !== size ? 0 : tensor.strides[at - added]));
+  }
+
+  // --- numbers ---
+
+  function each(change, tensors, dtype) {
+    const shape = room(broadcast(...tensors.map(tensor => tensor.shape)));
+    const lists = tensors.map(tensor => values(expand(tensor, shape)));
+    return make(lists[0].map((_, at) => Number(change(...lists.map(list => list[at])))), shape, {dtype: dtype ?? widest(...tensors.map(tensor => tensor.dtype)), numpy: tensors[0].numpy});
+  }
+  function reduce(tensor, dims, keep, whole, dtype = tensor.dtype) {  // the numbers along some dimensions become one
+    const gone = dimensions(dims, tensor), stay = countFrom(tensor.shape.length).filter(dim => !gone.includes(dim));
+    const shape = stay.map(dim => tensor.shape[dim]), size = product(gone.map(dim => tensor.shape[dim]));
+    const all = values(permute(tensor, [...stay, ...gone]));
+    const made = countFrom(product(shape)).map(row => Number(whole(all.slice(row * size, (row + 1) * size))));
+    return make(made, keep ? tensor.shape.map((size, dim) => gone.includes(dim) ? 1 : size) : shape, {dtype, numpy: tensor.numpy});
+  }
+  function along(tensor, dim, change, dtype = tensor.dtype) {  // each row along a dimension becomes another row
+    if (!tensor.shape.length) return make(change(values(tensor)), [], {...tensor, dtype});
+    const moved = swap(tensor, dim, -1), size = moved.shape.at(-1), all = values(moved);
+    const made = countFrom(size ? all.length / size : 0).map(row => change(all.slice(row * size, (row + 1) * size)));
+    return swap(make(made.flat(), [...moved.shape.slice(0, -1), made[0]?.length ?? size], {...tensor, dtype}), dim, -1);
+  }
+  const sum = list => list.reduce((all, number) => all + number, 0);
+  const most = list => list.reduce((one, other) => Number.isNaN(one) || one > other ? one : other, -Infinity);
+  const least = list => -most(list.map(number => -number));
+  const variance = (list, correction) => {
+    const mean = sum(list) / list.length;
+    return sum(list.map(number => (number - mean) ** 2)) / Math.max(0, list.length - correction);
+  };
+  const logSum = list => {
+    const top = most(list), base = Number.isFinite(top) ? top : 0;
+    return base + Math.log(sum(list.map(number => Math.exp(number - base))));
+  };
+  const softmax = list => {
+    const top = most(list), powers = list.map(number => Math.exp(number - top)), total = sum(powers);
+    return powers.map(power => power / total);
+  };
+
+  function einsum(rule, tensors) {
+    const [left, right] = rule.replaceAll(' ', '').split('->'), names = left.split(',');
+    if (names.length !== tensors.length) fail(`einsum: “${rule}” is for ${names.length} tensors, and there are ${tensors.length}.`);
+    const hidden = Math.max(...names.map((name, at) => name.includes('...') ? tensors[at].shape.length - name.length + 3 : 0));
+    const spread = (name, length = hidden) => name.includes('...') ? [...name.split('...')[0], ...countFrom(length).map(at => at + hidden - length), ...name.split('...')[1]] : [...name];
+    const once = [...new Set(left.replace(/[,.]/g, ''))].filter(name => left.split(name).length === 2).sort();
+    const inputs = names.map((name, at) => spread(name, tensors[at].shape.length - name.length + 3)), sizes = {};
+    const output = right === undefined ? [...countFrom(hidden), ...once] : spread(right);
+    inputs.forEach((input, number) => {
+      if (input.length !== tensors[number].shape.length) fail(`einsum: “${names[number]}” does not fit the shape ${shown(tensors[number].shape)}.`);
+      input.forEach((name, at) => {
+        const size = tensors[number].shape[at], known = sizes[name] ?? 1;
+        if (size !== known && size !== 1 && known !== 1) fail(`einsum: “${name}” is ${known} in one tensor and ${size} in another.`);
+        sizes[name] = Math.max(known, size);
+      });
+    });
+    const inner = Object.keys(sizes).map(name => output.find(one => String(one) === name) ?? name).filter(name => !output.includes(name));
+    if (output.some(name => !(name in sizes))) fail(`einsum: “${rule}” asks for an index that no tensor has.`);
+    const order = [...output, ...inner], shape = order.map(name => sizes[name]);
+    const lists = tensors.map((tensor, number) => values(tensor.view(room(shape), order.map(name =>
+      inputs[number].reduce((step, one, at) => String(one) === String(name) && tensor.shape[at] > 1 ? step + tensor.strides[at] : step, 0)))));
+    const terms = make(lists[0].map((_, at) => lists.reduce((all, list) => all * list[at], 1)), shape, {dtype: widest(...tensors.map(tensor => tensor.dtype)), numpy: tensors[0].numpy});
+    return reduce(terms, inner.map((_, at) => output.length + at), false, sum);
+  }
+  function matmul(one, other) {
+    const sizes = `${shown(one.shape)} @ ${shown(other.shape)}`;
+    if (!one.shape.length || !other.shape.length) fail(`@ needs vectors or matrices, not single numbers: ${sizes}.`);
+    const [a, b] = [one.shape.length === 1 ? unsqueeze(one, 0) : one, other.shape.length === 1 ? unsqueeze(other, 1) : other];
+    const [inner, found] = [a.shape.at(-1), b.shape.at(-2)];
+    if (inner !== found) fail(`${sizes} does not fit: rows of ${inner} numbers meet columns of ${found}.`);
+    const result = einsum('...ij,...jk->...ik', [a, b]);
+    const narrow = one.shape.length === 1 ? squeeze(result, -2) : result;
+    return other.shape.length === 1 ? squeeze(narrow, -1) : narrow;
+  }
+  const triangle = (tensor, keeps) => {
+    const [rows, columns] = tensor.shape.length > 1 ? tensor.shape.slice(-2) : fail('A triangle needs two dimensions.');
+    const square = make(countFrom(rows * columns).map(at => Number(keeps(at % columns - Math.floor(at / columns)))), [rows, columns], tensor);
+    return each((number, kept) => kept ? number : 0, [tensor, square], tensor.dtype);
+  };
+  function joined(list, dim) {
+    const [first] = list, at = dimension(dim, first), size = sum(list.map(one => one.shape[at]));
+    for (const {shape} of list)
+      if (shape.length !== first.shape.length || shape.some((size, dim) => dim !== at && size !== first.shape[dim]))
+        fail(`The shapes ${shown(first.shape)} and ${shown(shape)} cannot be joined along dimension ${at}.`);
+    const made = filled(first.shape.toSpliced(at, 1, size), 0, {dtype: widest(...list.map(one => one.dtype)), numpy: first.numpy});
+    let start = 0;
+    for (const one of list) {
+      write(made.view(one.shape, made.strides, start * made.strides[at]), one);
+      start += one.shape[at];
+    }
+    return made;
+  }
+  const pieces = (tensor, dim, sizes) => {
+    const at = dimension(dim, tensor);
+    let start = 0;
+    return sizes.map(size => tensor.view(tensor.shape.toSpliced(at, 1, size), tensor.strides, tensor.offset + ((start += size) - size) * tensor.strides[at]));
+  };
+  function write(target, source) {
+    const numbers = values(expand(source, target.shape));
+    places(target).forEach((place, at) => { target.data[place] = cast(numbers[at], target.dtype); });
+  }
+
+  // --- indexing: `part` gives a view, or a copy where a tensor is the index ---
+
+  function part(tensor, index) {
+    const items = Array.isArray(index) && index instanceof Tuple ? index : [index];
+    const takes = item => item === null || item === Ellipsis ? 0 : item instanceof Tensor && item.dtype === 'bool' ? item.shape.length : 1;
+    const missing = tensor.shape.length - sum(items.map(takes));
+    if (missing < 0) fail(`There are ${sum(items.map(takes))} indices, but the shape ${shown(tensor.shape)} has ${tensor.shape.length} dimensions.`);
+    const dots = items.includes(Ellipsis) ? items.indexOf(Ellipsis) : items.length;
+    const whole = [...items.slice(0, dots), ...countFrom(missing).map(() => ({slice: [null, null, null]})), ...items.slice(dots + 1)];
+    let result = tensor, at = 0, gathered = false;
+    for (const item of whole) {
+      if (item === null) result = unsqueeze(result, at++);
+      else if (item.slice) {
+        const [start, count, step] = spanOf(item.slice, result.shape[at]);
+        if (step < 0 && !tensor.numpy) fail('A slice of a tensor cannot have a negative step; flip turns a dimension round.');
+        result = result.view(result.shape.with(at, count), result.strides.with(at, result.strides[at] * step), result.offset + start * result.strides[at]);
+        at += 1;
+      } else if (typeof item === 'number') {
+        const size = result.shape[at], place = item < 0 ? item + size : item;
+        if (!(place >= 0 && place < size)) fail(`Index ${item} is out of range: dimension ${at} has the size ${size}.`);
+        result = result.view(result.shape.toSpliced(at, 1), result.strides.toSpliced(at, 1), result.offset + place * result.strides[at]);
+      } else if (gathered) fail('This page takes only one tensor or list as an index.');
+      else {
+        gathered = true;
+        result = gather(result, at, item);
+        at += item.dtype === 'bool' ? 1 : item.shape.length;
+      }
+    }
+    return result;
+  }
+  function gather(tensor, at, index) {
+    if (index.dtype === 'float') fail('An index must be whole numbers or booleans, not floats.');
+    let [from, rows, shape] = [tensor, values(index), index.shape];
+    if (index.dtype === 'bool') {
+      if (index.shape.some((size, dim) => size !== tensor.shape[at + dim])) fail(`A mask of shape ${shown(index.shape)} does not fit the shape ${shown(tensor.shape)}.`);
+      from = index.shape.length ? flatten(copy(tensor), at, at + index.shape.length - 1) : fail('This page takes no single boolean as an index.');
+      rows = rows.flatMap((number, row) => number ? [row] : []);
+      shape = [rows.length];
+    }
+    const [front, size, back] = [from.shape.slice(0, at), from.shape[at], from.shape.slice(at + 1)];
+    const found = rows.map(row => part(from, Tuple.from([...front.map(() => ({slice: [null, null, null]})), row < -size || row >= size ? fail(`Index ${row} is out of range: the dimension has the size ${size}.`) : row])));
+    const numbers = permute(make(found.flatMap(values), [rows.length, ...front, ...back], tensor), [...front.map((_, dim) => dim + 1), 0, ...back.map((_, dim) => dim + 1 + front.length)]);
+    return reshape(numbers, [...front, ...shape, ...back]);
+  }
+  function spanOf([start, stop, step], size) {  // where a slice begins, how many it has, and its step
+    const by = step ?? 1, bound = (number, low, high) => Math.min(high, Math.max(low, number < 0 ? number + size : number));
+    if (!by) fail('The step of a slice cannot be 0.');
+    const from = by > 0 ? bound(start ?? 0, 0, size) : bound(start ?? size - 1, -1, size - 1);
+    const to = by > 0 ? bound(stop ?? size, 0, size) : stop === null ? -1 : bound(stop, -1, size - 1);
+    return [from, Math.max(0, Math.ceil((to - from) / by)), by];
+  }
+  function setPart(tensor, index, source) {
+    const numbered = make(places(tensor), tensor.shape);
+    const target = part(numbered, index);
+    const numbers = values(expand(source, target.shape));
+    values(target).forEach((place, at) => { tensor.data[place] = cast(numbers[at], tensor.dtype); });
+  }
+  const Ellipsis = {dots: true};
+
+  return {Fault, Tuple, Tensor, Ellipsis, fail, product, shown, countFrom, values, make, room, filled, copy, typed, cast, widest, dimension, permute, swap, turned, unsqueeze, squeeze,
+    reshape, view, flatten, expand, each, reduce, along, sum, most, least, variance, logSum, softmax, einsum, matmul, triangle, joined, pieces, write, part, setPart, spanOf};
+})();

@@ -1,0 +1,203 @@
+"""Exercises that are tried on a page, which runs a small part of Python: what results are compared with there.
+
+The right answer and every known mistake are run here, on a few fixed inputs; static/try_it.js runs what is typed on
+the same inputs, and names the mistake that gives the same results.
+"""
+
+import json
+import math
+import warnings
+from functools import cache
+
+import numpy as np
+import torch
+from anchors import slug
+from exercises import EXERCISES
+from markup import html
+
+from transformer_lessons.exercises.checker.comparison import alike, unchanged
+from transformer_lessons.exercises.checker.sandbox import attempt
+from transformer_lessons.exercises.checker.values import clone
+
+TRIED = (
+    *("softmax", "self_attention", "attention", "scaled_dot_product_attention", "split_heads", "merge_heads"),
+    *("causal_mask", "padding_mask", "layer_norm", "rms_norm", "swiglu"),
+)
+MOST = 300  # numbers that the inputs of a case may have
+FAR = [[30.0, 10.0, 0.0], [30.0, 9.9, 0.0], [-30.0, 10.0, 0.0], [0.0, 0.0, 1.0]]
+MORE_INPUTS = {  # what a check tries besides its draws
+    "softmax": [(np.array([2, 1, 0]),)],
+    "self_attention": [(np.array(FAR),)],
+    "causal_mask": [(65,)],
+    "layer_norm": [  # in float64, this mean is as large as 10,000 is in float32
+        (
+            torch.tensor([[3.0, -1.0, 1.0], [0.0, 2.0, -5.0]]).double() + 1e8,
+            torch.ones(3).double(),
+            torch.zeros(3).double(),
+        )
+    ],
+}
+
+
+def rounded(value):
+    """The same numbers with five digits, which can be written down."""
+    if isinstance(value, float):
+        return float(f"{value:.5g}")
+    if isinstance(value, np.ndarray):
+        return np.array([rounded(number) for number in value.ravel().tolist()]).reshape(value.shape)
+    if isinstance(value, torch.Tensor) and value.is_floating_point():
+        return torch.tensor([rounded(number) for number in value.flatten().tolist()], dtype=value.dtype).reshape(
+            value.shape
+        )
+    return value
+
+
+def size(value):
+    return math.prod(value.shape) if isinstance(value, np.ndarray | torch.Tensor) else 1
+
+
+@cache
+def inputs_of(name):
+    """What an answer is called with: the first draws of the check, without the largest."""
+    drawn = [case.inputs for case in EXERCISES[name].cases(0)]
+    small = [inputs for inputs in drawn if sum(map(size, inputs)) <= MOST]
+    if name == "causal_mask":
+        small = [(length,) for (length,) in small if length < 100]  # a browser should answer at once
+    return [tuple(map(rounded, inputs)) for inputs in small] + MORE_INPUTS.get(name, [])
+
+
+@cache
+def expected_of(name):
+    return [EXERCISES[name].reference(*map(clone, inputs)) for inputs in inputs_of(name)]
+
+
+def results_of(name, answer):
+    """For each case (result or None if it raises an error, whether an input is changed)."""
+    results = []
+    for inputs in inputs_of(name):
+        own = list(map(clone, inputs))
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            outcome = attempt(lambda own=own: answer(*own))
+        changed = not all(map(unchanged, inputs, own))
+        results.append((outcome.value if outcome.ok else None, outcome.ok and changed))
+    return results
+
+
+def is_spared(name, number):
+    """May an answer raise an error in this case? The last one of softmax has integers, of which nothing is asked."""
+    return name == "softmax" and number == len(inputs_of(name)) - 1
+
+
+# --- results in few signs ---
+
+
+def parts_of(value):
+    return list(value) if isinstance(value, tuple | list) else [value]
+
+
+def sum_of(numbers):
+    """A weighted sum, in which every number counts, and NaN and infinite numbers, too, as in static/judging.js."""
+    plain = [2.0 if math.isnan(x) else math.copysign(3.0, x) if abs(x) > 1e100 else x for x in map(float, numbers)]
+    return sum(x * math.cos(place) for place, x in enumerate(plain, 1))
+
+
+def mark_of(value, expected):
+    """What one of the results is: "=" if it is the expected one, or its kind, dtype and shape, and a weighted sum."""
+    if not isinstance(value, np.ndarray | np.generic | torch.Tensor):
+        return "?"
+    if alike(value, expected, 2e-5):
+        return "="
+    dtype = str(value.dtype).removeprefix("torch.")[0].replace("u", "i").replace("c", "?")
+    kind = "t" if isinstance(value, torch.Tensor) else "a"
+    numbers = value.flatten().tolist()
+    same = isinstance(expected, np.ndarray | torch.Tensor) and mark_of_kind(expected) == (kind, dtype)
+    begin = (
+        ""
+        if same and tuple(value.shape) == tuple(expected.shape)
+        else f"{kind}{dtype}{','.join(map(str, value.shape))}:"
+    )
+    return f"{begin}{sum_of(numbers):.6g}"
+
+
+def mark_of_kind(value):
+    return "t" if isinstance(value, torch.Tensor) else "a", str(value.dtype).removeprefix("torch.")[0].replace("u", "i")
+
+
+def pattern_of(name, answer):
+    """The marks of an answer's results in one line, case by case; None if it has results that no mark can tell."""
+    marks, is_changed = [], False
+    for (value, changed), expected in zip(results_of(name, answer), expected_of(name), strict=True):
+        is_changed = is_changed or changed
+        values, wanted = parts_of(value), parts_of(expected)
+        if value is None:
+            marks.append("=" if is_spared(name, len(marks)) else "!")
+        else:
+            wanted = wanted + [None] * (len(values) - len(wanted))
+            marks.append("|".join(map(mark_of, values, wanted)))
+    if any("?" in mark for mark in marks):
+        return None
+    return "c"[: int(is_changed)] + " ".join(
+        "=" if set(mark) <= set("=|") and mark.count("|") + 1 == parts(name) else mark for mark in marks
+    )
+
+
+def parts(name):
+    return 1 if isinstance(EXERCISES[name].returns, str) else len(EXERCISES[name].returns)
+
+
+@cache
+def known_mistakes(name):
+    """Of each mistake that the results tell [name, anchor, why, where to look, [pattern, …]]."""
+    mistakes = []
+    for mistake in EXERCISES[name].mistakes.values():
+        patterns = [pattern_of(name, variant.answer) for variant in mistake.variants]
+        own = [pattern for pattern in dict.fromkeys(patterns) if pattern and set(pattern) - set("=! ")]
+        if own:
+            mistakes.append([mistake.name, slug(mistake.name), html(mistake.why), html(mistake.look), own])
+    return mistakes
+
+
+# --- what the page is told ---
+
+
+def told_of(value, most=MOST):
+    """[kind and dtype, shape, numbers], or their sum in place of more than `most`; a plain number as ["i", number]."""
+    if not isinstance(value, np.ndarray | torch.Tensor):
+        return ["i" if isinstance(value, int) else "f", value]
+    numbers = value.flatten().tolist()
+    written = (
+        sum_of(numbers)
+        if len(numbers) > most
+        else [int(x) if x == int(x) else float(f"{x:.7g}") for x in map(float, numbers)]
+    )
+    return ["".join(mark_of_kind(value)), list(value.shape), written]
+
+
+def told(name):
+    """All that the script of an exercise holds."""
+    exercise = EXERCISES[name]
+    return {
+        "stub": exercise.stub.strip(),
+        "lesson": exercise.lesson,
+        "gradients": bool(exercise.gradients),
+        "inputs": exercise.inputs,
+        "returns": [exercise.returns] if isinstance(exercise.returns, str) else list(exercise.returns),
+        "shapes": exercise.shapes,
+        "cases": [
+            {"inputs": [*map(told_of, inputs)], "expected": [*map(told_of, parts_of(expected))]}
+            | ({"spared": True} if is_spared(name, number) else {})
+            for number, (inputs, expected) in enumerate(zip(inputs_of(name), expected_of(name), strict=True))
+        ],
+        "mistakes": known_mistakes(name),
+    }
+
+
+def write_tried(folder):
+    """A script for each exercise, which is loaded when someone begins to type."""
+    folder.mkdir(parents=True)
+    for name in TRIED:
+        text = json.dumps(told(name), ensure_ascii=False, separators=(",", ":"))
+        (folder / f"{name}.js").write_text(
+            f"(globalThis.tried ??= {{}})[{json.dumps(name)}] = {text};\n", encoding="utf-8"
+        )

@@ -1,0 +1,242 @@
+"""Exercises that are tried on a page: what runs there gives what PyTorch and NumPy give, and its verdicts are true.
+
+The page itself is used by tests/proofs/site_browser.py.
+"""
+
+import ast
+import json
+import math
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from transformer_lessons.exercises.checker.registry import EXERCISES
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / ".site"))  # as when build.py runs
+import try_it  # noqa: E402
+
+NODE = shutil.which("node")
+needs_node = pytest.mark.skipif(NODE is None, reason="Node is not installed")
+IN_FLOAT32 = re.compile(r"float32|\.float\(\)")  # the page computes in float64 throughout
+NOT_SEEN = {  # what no result here shows, and check finds by other means
+    ("causal_mask", "a table of fixed size"),  # of 1024
+    ("rms_norm", "another precision"),
+}
+
+
+def run(asked):
+    """{exercise: [what the page makes of each code]}"""
+    given = [[name, try_it.told(name), codes] for name, codes in asked.items()]
+    command = [NODE, Path(__file__).with_name("answers.js"), ROOT / ".site/static"]
+    answer = subprocess.run(command, input=json.dumps(given), capture_output=True, text=True, check=True)
+    return dict(zip(asked, json.loads(answer.stdout), strict=True))
+
+
+def code_of(answer):
+    return ast.unparse(ast.fix_missing_locations(answer.tree))
+
+
+def right_answers(name):
+    return [(style, answer) for style, answer in EXERCISES[name].answers.items()]
+
+
+def wrong_answers(name):
+    return [(mistake.name, variant) for mistake in EXERCISES[name].mistakes.values() for variant in mistake.variants]
+
+
+@pytest.fixture(scope="module")
+def ran():
+    """{exercise: ([(style, answer, what the page makes of it)] of right ones, the same of mistakes)}"""
+    known = {name: (right_answers(name), wrong_answers(name)) for name in try_it.TRIED}
+    asked = {name: [code_of(answer) for _, answer in [*right, *wrong]] for name, (right, wrong) in known.items()}
+    told = run(asked)
+    made = {}
+    for name, (right, wrong) in known.items():
+        all_of_it = [(label, answer, one) for (label, answer), one in zip([*right, *wrong], told[name], strict=True)]
+        made[name] = all_of_it[: len(right)], all_of_it[len(right) :]
+    return made
+
+
+def flat(value):
+    return [one for part in value for one in flat(part)] if isinstance(value, list | tuple) else [value]
+
+
+def same_value(value, told, tolerance):
+    """Is what Python gives what the page gives?"""
+    ours, theirs = flat(value), flat(told)
+    if len(ours) != len(theirs):
+        return False
+    for one, other in zip(ours, theirs, strict=True):
+        if other is None:
+            return one is None
+        numbers = np.array([float(number.replace("Infinity", "inf")) for number in other["numbers"]])
+        if isinstance(one, np.ndarray | torch.Tensor):
+            kind = "".join(try_it.mark_of_kind(one))
+            if (kind, list(one.shape)) != (other["kind"], other["shape"]):
+                return False
+        mine = np.array(one.tolist() if hasattr(one, "tolist") else one, dtype=float).ravel()
+        near = 2e-6 if getattr(one, "dtype", None) in (torch.float32, np.float32) else tolerance
+        finite = np.abs(mine[np.isfinite(mine)]).max(initial=1.0)
+        if not np.allclose(mine, numbers, rtol=near, atol=near * finite, equal_nan=True):
+            return False
+    return True
+
+
+def differences(name, answer, told):
+    """(cases whose values differ, cases of which the page says an error and Python does not)."""
+    in_float32 = IN_FLOAT32.search(code_of(answer))
+    tolerance = 2e-6 if in_float32 else 1e-10
+    expected, results = try_it.results_of(name, answer.answer), told["results"]
+    results = results * len(expected) if len(results) == 1 else results  # an error before the first call
+    wrong, unknown = [], []
+    for number, ((value, _), result) in enumerate(zip(expected, results, strict=True)):
+        if in_float32 and number >= len(expected) - len(try_it.MORE_INPUTS.get(name, [])):
+            continue  # too hard for float32, of which nothing is asked there
+        if "fault" in result:
+            unknown += [result["fault"]] * (value is not None)
+        elif value is None or not same_value(value, result["value"], tolerance):
+            wrong.append(number)
+    return wrong, unknown
+
+
+@needs_node
+def test_every_right_answer_runs_on_the_page_gives_pytorchs_numbers_and_is_right(ran):
+    for name, (right, _) in ran.items():
+        assert len(right) >= 4
+        for style, answer, told in right:
+            assert differences(name, answer, told) == ([], []), (name, style)
+            assert told["sign"] == "✓", (name, style, told)
+
+
+@needs_node
+def test_known_mistakes_give_pytorchs_numbers_on_the_page_as_far_as_it_runs_them(ran):
+    covered = number = 0
+    for name, (_, wrong) in ran.items():
+        for mistake, answer, told in wrong:
+            if "torch.empty" in code_of(answer):
+                continue  # whatever was there
+            differ, unknown = differences(name, answer, told)
+            assert differ == [], (name, mistake, code_of(answer))
+            covered, number = covered + (not unknown), number + 1
+    assert covered > 0.97 * number
+
+
+@needs_node
+def test_a_mistake_is_named_or_not_but_never_called_right_or_another_mistake(ran):
+    named = number = 0
+    for name, (_, wrong) in ran.items():
+        for mistake, answer, told in wrong:
+            if told["names"]:
+                assert told["names"] == [mistake], (name, code_of(answer))
+            assert told["sign"] == "✗" or (name, mistake) in NOT_SEEN, (name, mistake, code_of(answer))
+            named, number = named + bool(told["names"]), number + 1
+    assert named > 0.93 * number
+
+
+def approved(name):
+    """[(code, what check says of it)]"""
+    text = (ROOT / "tests/verdicts" / f"{name}.md").read_text(encoding="utf-8")
+    pairs = re.findall(r"```python[^\n]*\n((?:(?!```).)*?)```\n\n```text\n(.*?)```", text, flags=re.DOTALL)
+    return [(code, " ".join(said.split())) for code, said in pairs]
+
+
+@needs_node
+def test_the_page_says_nothing_of_an_approved_answer_that_its_check_does_not_say():
+    pages = {name: approved(name) for name in try_it.TRIED}
+    told = run({name: [code for code, _ in pairs] for name, pairs in pages.items()})
+    named = 0
+    for name, pairs in pages.items():
+        for (code, said), page in zip(pairs, told[name], strict=True):
+            headline = said.partition(": ")[2].partition(". ")[0]
+            if page["names"]:
+                assert all(one in headline for one in page["names"]), code
+                named += 1
+            elif page["sign"] == "✓" and not said.startswith("✓"):
+                assert (name, headline) in NOT_SEEN, code
+            elif page["sign"] == "✗" and said.startswith("✓"):
+                assert page["headline"].startswith("an error"), code
+    assert named > 50
+
+
+SAID = {  # the body of an answer, the line that is named, and what is said
+    "return scores @ scores": (2, "(2, 3) @ (2, 3) does not fit: rows of 3 numbers meet columns of 2."),
+    "return sofmax(scores)": (2, "Nothing here is called “sofmax”. Did you mean softmax?"),
+    "return np.epx(scores)": (2, "This page knows no np.epx. Did you mean exp?"),
+    "return scores.exp()": (2, "This page knows no method “exp” of a NumPy array. There is np.exp(…)."),
+    "return torch.exp(scores)": (2, "torch.exp takes a tensor, and this is a NumPy array, which np.exp takes."),
+    "return scores.sum(dim=-1)": (2, ".sum has no argument “dim” here; it has axis, dtype, out, keepdims."),
+    "return scores / scores.sum(-1)": (
+        2,
+        "The shapes (2, 3) and (2,) do not fit together: dimension -1, counted from the end, is 3 in one and 2 in "
+        "the other.",
+    ),
+    "total = 1\n    while True:\n        total += 1": (None, "This takes too long: is there a loop that never ends?"),
+    "return softmax(scores)": (2, "softmax calls itself without end."),
+    "return (scores": (2, "A bracket is opened on this line or before it, and not closed."),
+    "if scores > 0 return 1": (2, "“:” is missing before “return”."),
+    "x = {}": (2, "This page does not know sets and dictionaries."),
+    "class A: pass": (2, "This page does not know “class”."),
+    "return f'{scores}'": (2, 'This page does not know texts with a letter before the quotation mark, such as f"…".'),
+    "import os": (2, "This page imports only torch, torch.nn, torch.nn.functional, numpy and math."),
+    "return np.ones((10000, 10000))": (2, "A shape of (10000, 10000) is too large for this page."),
+    "return scores[5]": (2, "Index 5 is out of range: dimension 0 has the size 2."),
+    "return 1 / 0": (2, "Division by zero."),
+}
+
+
+@needs_node
+def test_an_error_is_one_clear_sentence_with_its_line():
+    known = {**try_it.told("softmax")}
+    known |= {"cases": known["cases"][1:2], "mistakes": []}  # scores of shape (2, 3)
+    codes = [f"def softmax(scores):\n    {body}\n" for body in SAID]
+    command = [NODE, Path(__file__).with_name("answers.js"), ROOT / ".site/static"]
+    asked = json.dumps([["softmax", known, codes]])
+    answer = subprocess.run(command, input=asked, capture_output=True, text=True, check=True)
+    for (body, (line, sentence)), told in zip(SAID.items(), json.loads(answer.stdout)[0], strict=True):
+        assert told["sign"] == "✗", body
+        assert told["why"][0] == sentence, body
+        assert line is None or told["line"] == line, body
+
+
+FIRST = "def softmax(scores):\n    "
+NO_RESULT = {
+    "raise NotImplementedError": ("○", "not attempted yet."),
+    "weights = np.exp(scores)": ("✗", "it returns nothing."),
+    "return [1, 2]": ("✗", "not right, and not a mistake that this page knows."),
+    "scores -= scores.max(-1, keepdims=True)\n    e = np.exp(scores)\n    return e / e.sum(-1, keepdims=True)": (
+        "✗",
+        "it changes its input.",
+    ),
+}
+
+
+@needs_node
+def test_a_stub_a_forgotten_return_and_a_changed_input_are_told_as_what_they_are():
+    told = run({"softmax": [FIRST + body for body in NO_RESULT]})["softmax"]
+    assert [(one["sign"], one.get("headline")) for one in told] == list(NO_RESULT.values())
+
+
+def test_no_two_mistakes_of_an_exercise_have_the_same_results_here():
+    for name in try_it.TRIED:
+        taken = {}
+        for mistake, _, _, _, patterns in try_it.known_mistakes(name):
+            for pattern in patterns:
+                assert taken.setdefault(pattern, mistake) == mistake, name
+
+
+def test_the_script_of_an_exercise_holds_inputs_with_few_digits_and_is_small(tmp_path):
+    try_it.write_tried(tmp_path / "try")
+    for name in try_it.TRIED:
+        script = (tmp_path / f"try/{name}.js").read_text(encoding="utf-8")
+        assert len(script.encode()) < 100_000, name
+        told = json.loads(script.partition(f'["{name}"] = ')[2].rstrip(";\n"))
+        assert len(told["cases"]) >= 5
+        for value in (value for case in told["cases"] for value in case["inputs"] if isinstance(value[1], list)):
+            assert len(value[2]) == math.prod(value[1])
