@@ -246,7 +246,7 @@ setup = Setup(
         {"batch": LARGE, "vocabulary": 5, "temperature": 0, "top_k": None, "spread": 0.0015},
         {"batch": 5, "vocabulary": 6, "temperature": 0.001, "top_k": None, "level": 1.5},
         {"batch": 1, "vocabulary": 4, "temperature": 0.001, "top_k": 4},
-        {"batch": 2, "vocabulary": 4, "temperature": 0.001, "top_k": 2, "level": -1100.0},
+        {"batch": 2, "vocabulary": 4, "temperature": 0.001, "top_k": 2, "level": -21000.0},
     ],
     draw=draw_logits,
     returns="tokens",

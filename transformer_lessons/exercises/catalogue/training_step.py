@@ -55,11 +55,15 @@ class Sgd(torch.optim.Optimizer):
         return loss
 
 
-def draw_rehearsal(generator, batch, length, vocabulary, features):
-    """A model, an optimiser, and the tokens of two steps, (batch, length) each. In each sequence all tokens differ."""
+def draw_rehearsal(generator, batch, length, vocabulary, features, sure=1.0):
+    """A model, an optimiser, and the tokens of two steps, (batch, length) each. In each sequence all tokens differ.
+
+    A sure model gives some targets a probability of almost 0.
+    """
     tokens = torch.stack([torch.randperm(vocabulary, generator=generator)[:length] for _ in range(2 * batch)])
     sizes = (vocabulary, features), (vocabulary, features), (vocabulary,)
     model = Reader(*(normal(generator, *size, scale=1.0 if len(size) > 1 else 0.3) for size in sizes))
+    model.weight.data *= sure
     return partial(copy.deepcopy, model), Sgd, *tokens.split(batch)  # a model afresh for each run
 
 
@@ -109,7 +113,7 @@ setup = Setup(
     sizes=[
         {"batch": 2, "length": 4, "vocabulary": 6, "features": 3},
         {"batch": 3, "length": 6, "vocabulary": 8, "features": 4},
-        {"batch": 4, "length": 3, "vocabulary": 9, "features": 5},
+        {"batch": 4, "length": 3, "vocabulary": 9, "features": 5, "sure": 10.0},
         {"batch": 1, "length": 5, "vocabulary": 7, "features": 4},
     ],
     draw=draw_rehearsal,
