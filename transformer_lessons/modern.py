@@ -11,7 +11,12 @@ from transformer_lessons.validation import check_features, check_pairs, check_po
 class RMSNorm(nn.RMSNorm):
     """Divides each vector by its root mean square and multiplies it by a gain; at least in float32, as Llama does."""
 
+    def __init__(self, d_model, eps=None):
+        check_sizes(d_model=d_model)
+        super().__init__(d_model, eps=eps)
+
     def forward(self, x):
+        check_features(self.weight.numel(), x=x)
         wide = x.to(torch.promote_types(x.dtype, torch.float32))  # (batch, length, d_model)
         eps = torch.finfo(wide.dtype).eps if self.eps is None else self.eps
         wide = wide * torch.rsqrt(wide.square().mean(-1, keepdim=True) + eps)  # (batch, length, d_model)

@@ -151,11 +151,9 @@ def test_torch_is_said_to_be_built_for_the_cuda_that_it_is_built_for(monkeypatch
 
 
 def test_on_linux_without_a_gpu_torch_is_fixed_by_its_cpu_build(monkeypatch):
-    monkeypatch.setattr(doctor.platform, "system", lambda: "Linux")
-    monkeypatch.setattr(doctor.shutil, "which", lambda name: None)
-    assert "--torch-backend=cpu" in doctor.fix("torch", ">=2.8")
-    monkeypatch.setattr(doctor.shutil, "which", lambda name: "/usr/bin/nvidia-smi")
-    assert "--torch-backend" not in doctor.fix("torch", ">=2.8")
+    for cpu in (True, False):  # as the installation itself decides
+        monkeypatch.setattr(install, "takes_cpu_torch", lambda cpu=cpu: cpu)
+        assert ("--torch-backend=cpu" in doctor.fix("torch", ">=2.8")) is cpu
 
 
 @pytest.mark.parametrize(

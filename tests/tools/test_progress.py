@@ -120,6 +120,13 @@ def test_the_table_tells_what_is_solved(told, name, lines):
     assert told[0][name] == lines
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_notebook_may_begin_with_a_byte_order_mark(tmp_path, encoding):
+    book = new_notebook(cells=[new_code_cell(CHECK)])
+    (tmp_path / "marked.ipynb").write_text(nbformat.writes(book), encoding=encoding)
+    assert progress.cells_of(tmp_path / "marked.ipynb") == [(CHECK, [])]
+
+
 def test_nothing_in_the_folder_is_skipped_silently(told):
     assert set(told[0]) == {"helped", "mistaken", "06_masking.mine", "no_lesson", "no_notebook", "no_cells"}
 

@@ -214,7 +214,7 @@ LESSONS = sorted((ROOT / "notebooks").glob("??_*.ipynb"))
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
-def test_each_lesson_of_the_course_is_untouched_until_one_of_its_exercises_is_begun(path):
+def test_each_lesson_of_the_course_is_untouched_until_an_exercise_is_begun_or_a_question_answered(path):
     content = path.read_text(encoding="utf-8")
     assert reset.is_untouched(content)
     lesson = json.loads(content)
@@ -224,4 +224,9 @@ def test_each_lesson_of_the_course_is_untouched_until_one_of_its_exercises_is_be
     for cell in answers:
         stub, cell["source"] = cell["source"], ["x = 1"]
         assert not reset.is_untouched(json.dumps(lesson))
+        cell["source"] = ["".join(stub).replace("raise NotImplementedError", "return 1  # raise NotImplementedError")]
+        assert not reset.is_untouched(json.dumps(lesson))
         cell["source"] = stub
+    question = next(cell for cell in code if "".join(cell["source"]).startswith("answer("))
+    question["source"] = ["".join(question["source"]).replace(")", ', "a")')]
+    assert not reset.is_untouched(json.dumps(lesson))

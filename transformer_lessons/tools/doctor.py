@@ -9,7 +9,6 @@ import argparse
 import os
 import platform
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -158,8 +157,9 @@ def numbers(version: str) -> list[int]:
 def fix(name: str, wanted: str) -> str:
     """The command that installs it; for PyTorch on Linux without a GPU, the CPU build."""
     python, what = quoted(sys.executable), f'"{name}{wanted}"'
-    if name == "torch" and platform.system() == "Linux" and not shutil.which("nvidia-smi"):
-        return f"{python} -m pip install uv && {python} -m uv pip install --python {python} --torch-backend=cpu {what}"
+    if name == "torch" and install.takes_cpu_torch():
+        uv = f"{python} -m uv pip install --python {python} --torch-backend=cpu"
+        return f'{python} -m pip install "{install.UV}" && {uv} {what}'
     return f"{python} -m pip install {what}"
 
 

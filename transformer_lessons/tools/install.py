@@ -27,6 +27,7 @@ STAMP = VENV / "transformer-lessons.txt"  # what this environment was made from,
 UNFINISHED = "unfinished"
 WITHOUT_MODEL = "--without-model"  # an option of lab and test
 CONSTRAINTS = ".ci/constraints.txt"
+UV = "uv>=0.8,<0.14"
 NEITHER = """This Python has neither ensurepip nor pip, and the course needs one of them to install anything.
 On Debian and Ubuntu, ensurepip is a package of its own. Type this, and then run the same command again:
 
@@ -175,9 +176,14 @@ def has(module: str) -> bool:
     return importlib.util.find_spec(module) is not None
 
 
+def takes_cpu_torch() -> bool:
+    """Is this a Linux without an NVIDIA driver?"""
+    return not (platform.system() != "Linux" or shutil.which("nvidia-smi") or Path("/proc/driver/nvidia").exists())
+
+
 def install_cpu_torch() -> None:
-    """On Linux without an NVIDIA driver, PyTorch's CPU build: its usual build brings gigabytes of CUDA."""
-    if platform.system() != "Linux" or shutil.which("nvidia-smi") or Path("/proc/driver/nvidia").exists():
+    """PyTorch's CPU build, where its usual build would bring gigabytes of CUDA for nothing."""
+    if not takes_cpu_torch():
         return
     uv: list[str | Path] = [
         PYTHON,
@@ -191,7 +197,7 @@ def install_cpu_torch() -> None:
         CONSTRAINTS,
         "--torch-backend=cpu",
     ]
-    if call(PYTHON, "-m", "pip", "install", "--quiet", "uv>=0.8,<0.14") or call(*uv, "torch"):
+    if call(PYTHON, "-m", "pip", "install", "--quiet", UV) or call(*uv, "torch"):
         say(
             "PyTorch's list of CPU builds did not answer, so pip takes the build that it finds; "
             "on Linux that may be the one with CUDA, a download of gigabytes."

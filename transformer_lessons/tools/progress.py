@@ -135,7 +135,8 @@ def cells_of(path: Path) -> list[Cell]:
     if path.exists() and not path.is_file():  # a pipe would never end
         raise ValueError("is not an ordinary file")
     try:
-        return cells_in(path.read_text(encoding="utf-8"))
+        data = path.read_bytes()
+        return cells_in(data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"))
     except OSError as error:
         raise ValueError(f"cannot be read: {error.strerror}") from None
 

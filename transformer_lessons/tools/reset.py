@@ -110,7 +110,7 @@ def git(*arguments: str) -> bytes:
 
 
 def is_untouched(content: bytes) -> bool:
-    """Whether a notebook is as the course commits it: no exercise is begun, and no program has saved it after a run.
+    """Whether a notebook is as the course commits it: nothing is begun or answered, and no program saved it after a run.
 
     Jupyter, VS Code and Colab note in a notebook which Python ran it. The course's lessons are committed without.
     """
@@ -122,7 +122,12 @@ def is_untouched(content: bytes) -> bool:
         return False
     bare = about.keys() <= {"kernelspec", "language_info"} and about.get("language_info", {}).keys() <= {"name"}
     answers = [code[number - 1] for number, source in enumerate(code) if source.startswith("report = check(")]
-    return bare and all("raise NotImplementedError" in answer for answer in answers)
+    questions = [source for source in code if source.startswith("answer(")]
+    return (
+        bare
+        and all(re.search(r"^ +raise NotImplementedError(  # .*)?$", answer, re.MULTILINE) for answer in answers)
+        and all(re.fullmatch(r'answer\("[\d.]+"\)', question) for question in questions)
+    )
 
 
 def keep(path: Path) -> Path:
