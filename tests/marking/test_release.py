@@ -62,6 +62,29 @@ def test_a_held_release_contains_no_model_answer_and_no_solution(tmp_path):
     assert said.splitlines()[-1] == release.KEPT
 
 
+def test_the_students_readme_has_no_dead_link_and_its_test_command_runs(tmp_path):
+    release.release(tmp_path / "student.zip", {"texts", "solutions"})
+    with zipfile.ZipFile(tmp_path / "student.zip") as archive:
+        archive.extractall(tmp_path)
+    course = tmp_path / "transformer-lessons"
+    readme = (course / "README.md").read_text(encoding="utf-8")
+    links = [target.partition("#")[0] for target in re.findall(r"\]\((?![a-z]+:|#)([^)]*)\)", readme)]
+    assert len(links) > 15
+    assert [target for target in links if not (course / target).exists()] == []
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "learner",
+        "--collect-only",
+        "-q",
+        "notebooks/01_self_attention.ipynb",
+    ]
+    ran = subprocess.run(command, cwd=course, capture_output=True, text=True)
+    assert (ran.returncode, ran.stderr) == (0, ""), ran.stdout + ran.stderr
+
+
 def test_a_release_holds_the_lessons_and_nothing_that_lies_beside_them_wherever_the_clone_is(tmp_path, monkeypatch):
     clone = tmp_path / "marking" / "clone"
     lesson = release.ROOT / "notebooks" / "03_scaling.ipynb"

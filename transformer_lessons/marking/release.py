@@ -16,7 +16,16 @@ from transformer_lessons.tools.install import ROOT
 
 KEPT = "Kept for your teacher."
 FOLDERS = ("transformer_lessons", "imgs")
-FILES = ("README.md", "LICENSE", "pyproject.toml", "requirements.txt", ".ci/constraints.txt")
+RUNS_NOTEBOOKS = ("quick_start", "strict_notebooks", "forked_kernels", "shape_comments", "learner")  # beside nbval
+FILES = (
+    "README.md",
+    "LICENSE",
+    "pyproject.toml",
+    "requirements.txt",
+    ".ci/constraints.txt",
+    "tests/notebooks/learner.cfg",
+    *(f"tests/notebooks/{name}.py" for name in RUNS_NOTEBOOKS),
+)
 NOT_FOR_STUDENTS = ("marking", "__pycache__", ".ipynb_checkpoints")
 
 
@@ -44,14 +53,29 @@ def tasks_in(path):
 def release(out, hold):
     """Writes the students' zip; hold: "texts", "solutions", or both."""
     file, lines = io.BytesIO(), hidden_lines()
+    paths = {path.relative_to(ROOT).as_posix(): path for path in handed_out()}
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in handed_out():
-            name = path.relative_to(ROOT).as_posix()
-            archive.writestr(
-                zipfile.ZipInfo(f"transformer-lessons/{name}", (2020, 1, 1, 0, 0, 0)),
-                held(name, as_handed_out(path), hold, lines),
-            )
+        for name, path in paths.items():
+            data = held(name, as_handed_out(path), hold, lines)
+            if name == "README.md":
+                data = without_dead_links(data.decode(), paths).encode()
+            archive.writestr(zipfile.ZipInfo(f"transformer-lessons/{name}", (2020, 1, 1, 0, 0, 0)), data)
     atomic.write(out, file.getvalue())
+
+
+def without_dead_links(text, names):
+    """Markdown whose links to what is not handed out are plain words, and whose pictures of it are gone."""
+
+    def is_dead(target):
+        place = target.partition("#")[0].rstrip("/")
+        return not re.match(r"[a-z]+:|#", target) and not any(f"{name}/".startswith(f"{place}/") for name in names)
+
+    text = re.sub(r"!\[[^]]*\]\(([^)]*)\)", lambda picture: "" if is_dead(picture[1]) else picture[0], text)
+    return re.sub(
+        r"(?<!!)\[((?:!\[[^]]*\]\([^)]*\)|[^]])*)\]\(([^)]*)\)",
+        lambda link: link[1] if is_dead(link[2]) else link[0],
+        text,
+    )
 
 
 def handed_out():
