@@ -195,3 +195,14 @@ def test_every_claim_that_is_measured_stands_in_its_lesson(monkeypatch):
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         text = " ".join(" ".join("".join(cell["source"]) for cell in cells).split())
         assert [claim.quotation for claim in claims if " ".join(claim.quotation.split()) not in text] == [], path.name
+
+
+def test_every_action_of_a_workflow_is_pinned_to_a_commit():
+    used = [
+        line.split("uses: ")[1]
+        for path in (ROOT / ".github/workflows").glob("*.yml")
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if "uses: " in line
+    ]
+    assert len(used) > 10
+    assert [one for one in used if not re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}  # v[\d.]+", one)] == []
