@@ -83,6 +83,35 @@ def layer(d, parts, codes):
     d.label(MARGIN if d.width == WIDTH else LEFT, d.height - 26, "Dropout is not shown.", 13, MUTED, "start")
 
 
+def around(d, left, branch, part, total, right):
+    """The stream from x, above, to its sum with what a part found, below: where each thing stands."""
+    y, below = 92, 154
+    start = d.box(*left, "`x`", PLAIN, 15)
+    end = d.box(*right, "`x + f(x)`", OUTPUT, 15)
+    box = d.box(part[0], below - 18, part[1], 36, "part `f`", WEIGHTS)
+    d.line((start.x + start.width, y), (total - 11, y), ink=STREAM, width=4)
+    d.arrow((total + 11, y), (end.x, y), ink=STREAM, width=4)
+    d.arrow((branch, y), (branch, below), (box.x, below), ink=STREAM)
+    plus = d.plus(total, y, STREAM)
+    d.arrow((box.x + box.width, below), (total, below), plus.bottom(), ink=STREAM)
+    d.label((branch + total) / 2, y - 15, "skip", 14, bold=True)
+
+
+@diagram(height=196)
+def skip_connection(d):
+    """A part adds to its input instead of replacing it
+
+    From the left, x runs along a thick line, the skip, straight to a sum. A branch leads x through a part,
+    f, whose output f(x) joins the same sum. On the right, x + f(x) comes out.
+    """
+    around(d, (60, 74, 70, 36), 190, (270, 180), 520, (590, 74, 110, 36))
+
+
+@narrow(height=196)
+def narrow_skip_connection(d):
+    around(d, (16, 74, 40, 36), 78, (100, 92), 226, (266, 74, 98, 36))
+
+
 @diagram(height=544)
 def encoder_layer(d):
     """An encoder layer adds attention, then feed-forward
@@ -169,6 +198,7 @@ def whole_model(d):
     d.code(193, 466, "(batch, source, d_model)", align="middle", ink=MUTED)
     d.arrow(norms[0].bottom(), memory.top(), ink=STREAM)
     d.arrow(memory.right(), (380, 456), (380, 301), stacks[1].left(), ink=OUTPUT.line)
+    d.label(193, 330, "attends to the source", 12, WEIGHTS.ink)
     d.label(567, 330, "attends to the memory", 12, WEIGHTS.ink)
     table = d.box(457, 432, 220, 28, "× the embedding table", PLAIN, 13)
     logits = d.box(457, 482, 220, 48, colour=OUTPUT)
@@ -202,6 +232,7 @@ def narrow_whole_model(d):
         d.arrow(source.bottom(), embedding.top(), ink=STREAM)
         d.arrow(embedding.bottom(), box.top(), ink=STREAM)
         d.arrow((x, 350), norms[-1].top(), ink=STREAM)
+    d.label(98, 332, "reads the source", 12, WEIGHTS.ink)
     d.label(282, 332, "reads the memory", 12, WEIGHTS.ink)
     memory = d.box(28, 418, 140, 28, "memory", OUTPUT, 13)
     d.code(98, 470, "(batch, source,\nd_model)", ink=MUTED, align="middle")
