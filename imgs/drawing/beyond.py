@@ -64,7 +64,8 @@ def byte_pairs(d):
 
 def word(d, x, pitch, y, parts, new):
     for part in parts:
-        d.box(x + 2, y, pitch * len(part) - 4, 32, part, VALUE if part == new else PLAIN, 15)
+        colour = WEIGHTS if part == new else PLAIN  # blue, as in the lesson
+        d.box(x + 2, y, pitch * len(part) - 4, 32, part, colour, 15)
         x += pitch * len(part)
 
 

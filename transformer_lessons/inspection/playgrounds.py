@@ -296,14 +296,14 @@ def induction_by_hand(tokens, size, factor, noted=True):
 def merge_the_pairs(tokenizer=None, text="the cat sat on the mat and that cat sat"):
     """Lesson 9: a text to type, whose pairs are merged step by step.
 
-    Without a tokenizer, eight times the commonest pair of the text; with PublishedBytePairs, every pair that has a
+    Without a tokenizer, seven times the commonest pair of the text; with PublishedBytePairs, every pair that has a
     rank, lowest first.
     """
     from transformer_lessons.inspection import plots
 
     parts = [single_bytes(word) for word in (tokenizer.cut if tokenizer else split_words)(text)]
     counted = Counter(map(tuple, parts))
-    pairs = pairs_by_rank(parts, tokenizer.ranks) if tokenizer else train_bpe(counted, 8)
+    pairs = pairs_by_rank(parts, tokenizer.ranks) if tokenizer else train_bpe(counted, 7)
     merges, ranks = len(pairs), {pair: rank for rank, pair in enumerate(pairs)}
     tokens = [token for word in parts for token in apply_merges(word, ranks)]
     title = f"{sum(map(len, parts))} bytes become {len(tokens)} tokens after {merges} merges"

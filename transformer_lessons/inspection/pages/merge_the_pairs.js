@@ -9,7 +9,7 @@
   const back = make('button', {type: 'button', textContent: 'From the start', onclick: () => { merges.value = 0; show(); }}, buttons);
   const all = ranks && make('button', {type: 'button', textContent: 'Merge them all', onclick: () => { merges.value = data.most; show(); }}, buttons);
   const tokens = make('div', {className: 'pieces', role: 'group', ariaLabel: 'The tokens'}, stage);
-  const book = make('ol', {className: 'book', ariaLabel: 'The merges so far', tabIndex: 0, style: 'max-height: 6lh'}, stage);
+  const book = make('ol', {className: 'book', ariaLabel: 'The merges so far', tabIndex: 0, start: 0, style: `max-height: 6lh${ranks ? '; list-style: none' : ''}`}, stage);  // numbered by rank
   field.oninput = show;
 
   const bytes = word => String.fromCharCode(...new TextEncoder().encode(word));
