@@ -56,33 +56,35 @@ LESSON_2 = [
 
 # Lesson 3
 
-FIVE = "trained, runs = {}"  # five losses without scaling, then five with it
-ENDS = "def start_and_end("  # weight, shares saturated and on own key: saturated, undecided and scaled queries
-BY_WEIGHT = "weight, saturated, _, own"  # shares on own key at 2, 6 and 9, by the own key's weight at the start
+FIVE = "def train_five("  # five losses without scaling, then five with it
+FATES = "def fate("  # own key's weight and share that found it: saturated, undecided and scaled queries
+HUNDREDTH = "_, first, last = train_five(1, "  # 0.01, then the shares of saturated and undecided queries
+GIVEN = "first_weights, shares"  # the weights, the shares of unscaled queries, those of divided ones
 
 
-def swept(holds: Callable) -> Callable:
-    """Whether this holds of the last losses (head, learning rate) without scaling, with √d and with d."""
-    return lambda runs, seed: bool(holds(*runs[seed].swept.values()))
+def swept(place: int, holds: Callable) -> Callable:
+    """Whether this holds of the final losses with the divisor at this place, at 0.0001 and at 0.001."""
+    return lambda runs, seed: bool(holds(*(losses[:, place] for losses in runs[seed].swept.values())))
 
 
-def started(place: int, holds: Callable) -> Callable:
-    """Whether this holds of all last losses of the heads whose scores start with the deviation at this place."""
-    return lambda runs, seed: all(bool(holds(losses[:, place])) for losses in runs[seed].pictured.values())
+def slower(runs, seed):
+    """Whether, at 0.0001, the mean final loss grows from a divisor of 16 to 64 and 256."""
+    means = runs[seed].swept["learning rate 0.0001"].mean(dim=0)
+    return bool(means[2] < means[3] < means[4] and means[4] > 0.5)
 
 
 LESSON_3 = [
     Claim("none of the five heads even matches the plain average", each(FIVE, lambda *n: min(n[:5]) > 1)),
     Claim("the same five solve the task", each(FIVE, lambda *n: max(n[5:10]) < 0.095)),
-    Claim("Few of either kind do", each(ENDS, lambda *n: max(n[2], n[5]) < 0.3)),
-    Claim("nearly all queries find them", each(ENDS, lambda *n: n[8] > 0.9)),
-    Claim("hardly any query finds its key, undecided or not", each(BY_WEIGHT, lambda *n: n[2] < 0.15)),
-    Claim("Above 0.01, most do", each(BY_WEIGHT, lambda *n: n[9] > 0.8)),
-    Claim("a learning rate of 0.0001 is enough to solve", swept(lambda none, root, d: root[:, 1:].max() < 0.25)),
-    Claim("but no head solves it", swept(lambda none, root, d: none.min() > 0.5)),
-    Claim("they do at least as well as with", swept(lambda none, root, d: d[:, 2:].max() < 0.05)),
-    Claim("all five heads learn", started(1, lambda losses: losses.max() < 0.5)),
-    Claim("with 16, none does", started(3, lambda losses: losses.min() > 0.9)),
+    Claim("Few queries of either kind find their own keys", each(FATES, lambda *n: max(n[1], n[3]) < 0.3)),
+    Claim("Nearly all the saturated ones find their keys", each(HUNDREDTH, lambda *n: n[1] > 0.9)),
+    Claim("Few of the undecided ones do", each(HUNDREDTH, lambda *n: n[2] < 0.35)),
+    Claim("With 0.1, nearly every query finds its key", each(GIVEN, lambda *n: min(n[9], n[14]) > 0.9)),
+    Claim("With 1, the heads fail", swept(0, lambda slow, fast: min(slow.min(), fast.min()) > 0.5)),
+    Claim("much of the task is left undone", swept(1, lambda slow, fast: min(slow.mean(), fast.mean()) > 0.35)),
+    Claim("With 16, they solve it", swept(2, lambda slow, fast: max(slow.max(), fast.max()) < 0.25)),
+    Claim("Larger divisors gain little", swept(2, lambda slow, fast: fast.mean() < 0.05)),
+    Claim("at 0.0001 they slow the heads down", slower),
 ]
 
 # Lesson 4
