@@ -198,7 +198,7 @@ def squeeze(app, error):
         text = re.sub(r"/\*.*?\*/", "", (static / name).read_text(encoding="utf-8"), flags=re.DOTALL)
         text = re.sub(r"\s*([{};])\s*", r"\1", text)
         (static / name).write_text(re.sub(r"([\w-]+): |, ", lambda mark: mark[0].strip(), text), encoding="utf-8")
-    for name in ("site.js", "place.js", "remember.js", "start.js", "wrong_lines.js"):
+    for name in ("site.js", "place.js", "remember.js", "recording.js", "start.js", "wrong_lines.js"):
         text = (static / name).read_text(encoding="utf-8")
         (static / name).write_text(re.sub(r"^\s+|^\s*//.*\n|  // .*$", "", text, flags=re.MULTILINE), encoding="utf-8")
 

@@ -7,6 +7,8 @@ from functools import cache
 from html import escape
 
 import torch
+from PIL import Image
+from recording import LIKELY, recording, visible
 
 from transformer_lessons.inspection import live
 from transformer_lessons.inspection.attention_maps import attention_weights
@@ -16,7 +18,6 @@ PROMPT, SEED, LENGTH, LAYER, HEAD = live.OPENING, 31, 54, 1, 6  # any head would
 WRITTEN, TEMPERATURE = 88, 0.8  # tokens that the model writes at first, and how: of them, the picture shows LENGTH
 SHOWN, SHADES = 10, 8
 TEMPERATURES = [step / 10 for step in range(1, 21)]  # of the slider
-NAMES = {" ": "space", "\n": "new line"}
 
 
 @cache
@@ -44,6 +45,9 @@ def poster():
         f'<i style="transform:scaleX({share:.3f})"></i></span><span class="share">{100 * share:.0f} %</span></div>'
         for share, token in zip(*(part.tolist() for part in chances.topk(SHOWN)), strict=True)
     )
+    every = (logits.double() / TEMPERATURE).softmax(-1)  # (length, vocabulary)
+    drawn = [round(every[place, whole[place + 1]].item(), 4) for place in range(last)]
+    likely = [(vocabulary.decode([token]), every[-1, token].item()) for token in chances.topk(LIKELY).indices.tolist()]
     warmth = json.dumps(heat(logits, vocabulary), separators=(",", ":"), ensure_ascii=False)
     scripts = live.weight_scripts(checkpoints.SHIPPED.read_bytes())
     size, parts = sum(map(len, scripts)) / 1e6, len(scripts)
@@ -53,6 +57,7 @@ def poster():
         '<link rel="stylesheet" href="beside/live/live.css">\n'
         f'<div class="live resting" role="region" data-folder="beside/live/" data-parts="{parts}" data-dice="{thrown}" '
         'aria-label="A language model to play with">\n'
+        f"{recording(words, prompt, maps, likely, drawn)}\n"
         f'<form class="ask"><label>Type a line<input name="line" value="{PROMPT}" autocomplete="off" '
         'spellcheck="false" maxlength="300"></label><button class="go">Bring it to life</button></form>\n'
         f'<p class="pace" role="status">A Transformer with {weights / 1e6:.1f} million weights, trained on '
@@ -102,10 +107,6 @@ def shown(word):
     return escape(word).replace("\n", "<i></i>&#10;")
 
 
-def visible(word):
-    return NAMES.get(word, word.replace("\n", "⏎").replace(" ", "␣"))
-
-
 def grid(maps):
     """All heads as one picture, of which each square shows its part."""
     layers, heads = maps.shape[:2]
@@ -125,8 +126,6 @@ def grid(maps):
 
 def picture(maps):
     """A PNG whose opacity is the square root of the weight, in eight steps; the page reads the weights from it, too."""
-    from PIL import Image
-
     whole = maps.permute(0, 2, 1, 3).flatten(2).flatten(0, 1)  # (layers × query, heads × key)
     steps = (whole.sqrt() * (SHADES - 1)).round().byte().numpy()
     image = Image.fromarray(steps, "P")

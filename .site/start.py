@@ -59,11 +59,11 @@ def front_page(lessons):
         "To look things up: the [exercises](exercises/index.md), the "
         "[glossary](notebooks/glossary.md), and the [finished implementation](reference/index.md), with "
         f"explanations beside the code.{source()}\n\n{FOR_TEACHERS}{on_your_machine()}"
-        '<script src="_static/start.js" defer></script>\n\n'
+        '<script src="_static/recording.js" defer></script><script src="_static/start.js" defer></script>\n\n'
         + contents("Lessons", [f"notebooks/{path.stem}" for path in lessons])
         + contents(
             "To look things up",
-            ["exercises/index", "wrong_lines", "notebooks/glossary", "reference/index", "teaching", EVIDENCE],
+            ["exercises/index", "try", "wrong_lines", "notebooks/glossary", "reference/index", "teaching", EVIDENCE],
         )
     )
 
@@ -107,6 +107,7 @@ def tried_out(lesson):
         f"They know {number_of_mistakes():,} mistakes, run them on the same "
         "inputs as your answer, and name the one that gives *your* numbers. Choose an answer, and see what the "
         f"check says.\n\n{answers_and_verdicts()}\n\n{by_hand()}\n\n"
+        "Now write one: [type the code, and the page checks it](try.md). "
         "Can you name them, too? Every day has a solution with one wrong line: "
         "[Which line is wrong?](wrong_lines.md) The checks themselves have been measured: "
         "[How sharp are the checks?](evidence.md)\n\n"

@@ -7,7 +7,7 @@
     const heads = Number(grid.style.getPropertyValue('--heads')), note = root.querySelector('.told');
     const make = (kind, properties, parent) => parent.appendChild(Object.assign(document.createElement(kind), properties));
     const chosen = {head: squares.findIndex(square => square.matches('.chosen')), token: count - 1};
-    let over = {}, weights = null, playing = 0, temperature = null;
+    let over = {}, weights = null, temperature = null, film = null;  // film: the recording above it
     const nameOf = token => ({' ': 'a space', '\n': 'a new line', '\'': 'an apostrophe', '’': 'an apostrophe', '"': 'a quotation mark', '“': 'a quotation mark', '”': 'a quotation mark'})[token.textContent] ?? `“${token.textContent.replace(/\n/g, '⏎')}”`;
     const placed = at => {  // which space it is: the one after a word
       const name = nameOf(tokens[at]), before = at && nameOf(tokens[at - 1]);
@@ -19,32 +19,38 @@
       (weights[4 * ((Math.floor(head / heads) * count + query) * heads * count + head % heads * count + key) + 3] / 255) ** 2;
 
     function draw() {
-      const {head, token} = {...chosen, ...over};
-      const row = tokens.map((_, key) => key > token ? 0 : weight(head, token, key));
+      const run = film.run, {head, token} = {...chosen, ...(run ? {token: run.token} : over)}, layer = Math.floor(head / heads);
+      const reached = !run || run.level > layer, whole = !run || run.level >= film.layers;
+      const row = tokens.map((_, key) => key > token || !reached ? 0 : weight(head, token, key));
       tokens.forEach((one, key) => {
         one.style.setProperty('--dark', Math.sqrt(row[key]));
         one.classList.toggle('query', key === token);
         one.ariaSelected = String(key === chosen.token);
         one.tabIndex = key === chosen.token ? 0 : -1;
-        one.style.visibility = playing && key > token ? 'hidden' : '';
+        one.style.visibility = run && key > token ? 'hidden' : '';
       });
       squares.forEach((square, number) => square.classList.toggle('chosen', number === head));
-      grid.style.setProperty('--seen', playing ? `${100 * (token + 1) / count}%` : '100%');
+      if (whole) grid.style.setProperty('--seen', run ? `${100 * (token + 1) / count}%` : '100%');
+      if (!reached) return;
       const most = row.map((share, key) => [share, key]).filter(([share]) => share > 0.03).sort(([a], [b]) => b - a).slice(0, 3);
       const looks = most.map(([, key]) => placed(key)).join(', ') || 'many tokens a little';
-      note.textContent = `${capital(placed(token))} looks at ${looks} in layer ${Math.floor(head / heads)}, head ${head % heads}.`;
-      drawBars(token);
+      note.textContent = `${capital(placed(token))} looks at ${looks} in layer ${layer}, head ${head % heads}.`;
+      if (whole) drawBars(token);
+      if (!run) film.showStill(token, {[layer]: head % heads});
     }
 
-    function drawBars(token) {  // softmax of the logits over the temperature; the sums of all powers are known
-      const at = Number(temperature.value), title = next.querySelector('h2'), last = token === count - 1 || playing;
-      title.textContent = last ? 'The next token' : `After ${nameOf(tokens[token])}`;
+    const percent = share => share >= 0.0995 ? `${Math.round(100 * share)} %` : share >= 0.0005 ? `${(100 * share).toFixed(1)} %` : share > 0 ? '<0.1 %' : '0 %';
+    const likeliest = (token, at) => heat.logits[token].map((logit, place) => [  // softmax of the logits over the temperature;
+      words[heat.best[token][place]], at ? Math.exp((logit / at * 10 - heat.sums[token][at - 1]) / 1000) : Number(!place)]);  // the sums of all powers are known
+
+    function drawBars(token) {
+      const title = next.querySelector('h2'), all = likeliest(token, Number(temperature.value));
+      title.textContent = token === count - 1 || film.run ? 'The next token' : `After ${nameOf(tokens[token])}`;
       rows.forEach((row, place) => {
-        const power = (heat.logits[token][place] / at * 10 - heat.sums[token][at - 1]) / 1000;
-        const share = at ? Math.exp(power) : Number(!place);
-        row.querySelector('b').textContent = words[heat.best[token][place]];
+        const [word, share] = all[place];
+        row.querySelector('b').textContent = word;
         row.querySelector('i').style.transform = `scaleX(${share})`;
-        row.querySelector('.share').textContent = share >= 0.0995 ? `${Math.round(100 * share)} %` : share >= 0.0005 ? `${(100 * share).toFixed(1)} %` : share > 0 ? '<0.1 %' : '0 %';
+        row.querySelector('.share').textContent = percent(share);
       });
     }
 
@@ -58,7 +64,7 @@
         const label = document.createElement('label');
         label.className = square.className;
         label.append(...square.childNodes);
-        make('input', {type: 'radio', name: 'still-head', checked: number === chosen.head, onchange: () => { chosen.head = number; draw(); },
+        make('input', {type: 'radio', name: 'still-head', checked: number === chosen.head, onchange: () => { film.end(); chosen.head = number; draw(); },
           ariaLabel: `Layer ${Math.floor(number / heads)}, head ${number % heads}`}, label);
         square.replaceWith(label);
         squares[number] = label;
@@ -75,21 +81,23 @@
         tokens[chosen.token].focus({preventScroll: true});
       };
       root.addEventListener('pointerover', event => {  // what a mouse is over shows itself
-        if (event.pointerType !== 'mouse' || playing || !root.matches('.resting')) return;
+        if (event.pointerType !== 'mouse' || film.run || !root.matches('.resting')) return;
         const token = tokens.indexOf(event.target.closest('.token')), head = squares.indexOf(event.target.closest('.head'));
         over = token >= 0 ? {token} : head >= 0 ? {head} : {};
         draw();
       });
       root.addEventListener('pointerleave', () => {
+        if (film.run || !root.matches('.resting')) return;
         over = {};
-        if (root.matches('.resting')) draw();
+        draw();
       });
-      for (const kind of ['pointerdown', 'keydown']) root.addEventListener(kind, end);
+      film = recording(root, {weight, likeliest, percent, tokens, heads, squares, draw});
       draw();
     }
 
     function look(token) {
       if (token < 0) return;
+      film.end();
       chosen.token = token;
       draw();
     }
@@ -100,36 +108,13 @@
       next.querySelector('.bars').after(sliders);
       const label = make('label', {textContent: 'Temperature '}, sliders), shown = make('output', {textContent: '0.80'}, label);
       temperature = make('input', {type: 'range', min: 0, max: heat.sums[0].length, step: 1, value: 8, oninput: () => {
+        film.end();
         shown.textContent = (temperature.value / 10).toFixed(2);
         temperature.setAttribute('aria-valuetext', shown.textContent);
         draw();
       }}, label);
       temperature.value = 8;
       temperature.setAttribute('aria-valuetext', '0.80');
-    }
-
-    // Once, it writes itself.
-    function play() {
-      const first = tokens.findIndex(token => !token.matches('.prompt'));
-      const start = performance.now(), step = now => {
-        if (!playing) return;
-        const token = first + Math.floor((now - start) / 45);
-        if (token >= count - 1) return end();
-        over = {token};
-        draw();
-        playing = requestAnimationFrame(step);
-      };
-      root.classList.add('writing');
-      playing = requestAnimationFrame(step);
-    }
-
-    function end() {
-      if (!playing) return;
-      cancelAnimationFrame(playing);
-      playing = 0;
-      over = {};
-      root.classList.remove('writing');
-      draw();
     }
 
     const picture = new Image();
@@ -139,10 +124,10 @@
       pen.drawImage(picture, 0, 0);
       weights = pen.getImageData(0, 0, picture.width, picture.height).data;
       begin();
-      if (!matchMedia('(prefers-reduced-motion: reduce)').matches && !location.hash) play();
+      if (!matchMedia('(prefers-reduced-motion: reduce)').matches) film.play();
     };
     picture.src = grid.style.getPropertyValue('--maps').replace(/^\s*url\(["']?|["']?\)\s*$/g, '');
-    return {end, get temperature() { return temperature ? temperature.value / 10 : 0.8; }};
+    return {end: () => film?.end(), get temperature() { return temperature ? temperature.value / 10 : 0.8; }};
   }
 
   const root = document.querySelector('.live[data-folder]'), form = root?.querySelector('form');
@@ -154,7 +139,6 @@
 
   form.onsubmit = async event => {  // nothing of the model is loaded before this
     event.preventDefault();
-    still.end();
     button.disabled = true;
     const bar = Object.assign(document.createElement('progress'), {max: parts + 1, value: 0, ariaLabel: 'The model is being loaded'});
     status.replaceChildren('Loading the model … ', bar);
@@ -169,6 +153,7 @@
     }
     const loaded = lessons.readModel(lessons.fromBase64(globalThis.lessonsParts));
     delete globalThis.lessonsParts;
+    still.end();
     root.classList.remove('resting', 'answers');
     lessons.showing = lessons.show(root, loaded, line.value, still.temperature, root.dataset.dice.split(' ').map(Number));
     if (!document.documentElement.matches('.presenting')) root.querySelector('input').focus({preventScroll: true});  // else the next key is for the screen

@@ -8,8 +8,9 @@ is dead, the console is empty, nothing is asked for from elsewhere, and axe-core
 stranger on a phone finds the reason for √d in three taps, a search finds, every answer on the front page shows
 its verdict, pictures are enlarged, every typed answer to a question is read rightly, a clicker presents a lesson
 screen by screen, every lesson at three sizes; answers are remembered, sections fold away, typed weights are judged,
-results appear while one types, the picture of the model on the start page answers before it is loaded, and the model
-writes once it is asked to, the picture of the opening stays in sight, and on paper nothing is folded.
+results appear while one types, a recording of the model runs on the start page, its picture answers before it is
+loaded, and the model writes once it is asked to, the picture of the opening stays in sight, and on paper nothing is
+folded.
 """
 
 import base64
@@ -521,7 +522,7 @@ def still(browser, site):
     """The picture of the model answers before anything of the model is loaded."""
     see(browser, 1300, "light")
     visit(browser, (site / "index.html").as_uri())
-    WebDriverWait(browser, 20).until(lambda b: b.find_elements(By.CSS_SELECTOR, ".live.answers:not(.writing)"))
+    WebDriverWait(browser, 20).until(lambda b: b.find_elements(By.CSS_SELECTOR, ".live.answers"))
     told = browser.execute_script(STILL)
     loaded = browser.execute_script(
         "return performance.getEntriesByType('resource').filter(one => /weights-|model\\.js/.test(one.name)).length"
@@ -529,6 +530,54 @@ def still(browser, site):
     return ([] if all(told) else [f"head, token, one query, temperature, bars of the token: {told}"]) + [
         "it loads"
     ] * loaded
+
+
+RECORDED = """
+const one = selector => document.querySelector(`.live ${selector}`);
+const lines = document.querySelectorAll('.live .reads path').length;
+return [one('.ribbon').dataset.token, one('.nodes').children.length, lines, one('.likely').textContent,
+        one('.pause').textContent].join('|');
+"""
+MOVED = """
+const done = arguments[0], said = new Set(), before = () => document.querySelector('.stream')?.getAttribute('d');
+const watch = () => { said.add(before()); performance.now() < 4000 ? setTimeout(watch, 30) : done(said.size); };
+watch();
+"""
+
+
+def recorded(browser, site):
+    """The recording moves by itself, without the model, stops and goes on at a press or a key, and gives way to whoever
+    chooses a token; it shifts nothing, and is still where no motion is wanted.
+    """
+    faults = []
+    for width, height in ((390, 844), (1366, 768), (1920, 1080)):
+        see(browser, width, "dark", height=height)
+        browser.get((site / "index.html").as_uri())
+        moved = browser.execute_async_script(MOVED)
+        faults += [f"{width} px wide: {moved} pictures in four seconds"] if moved < 6 else []
+        box = browser.execute_script("return document.querySelector('.loom').getBoundingClientRect().bottom")
+        faults += [f"{width} px wide: it ends at {box:.0f} px of {height}"] if box > height else []
+        button = browser.find_element(By.CSS_SELECTOR, ".live .pause")
+        button.send_keys(Keys.ENTER)
+        paused = browser.execute_script(RECORDED)
+        time.sleep(1.5)
+        if browser.execute_script(RECORDED) != paused or button.text != "Play":
+            faults.append(f"{width} px wide: it does not stop")
+        button.click()
+        time.sleep(1.5)
+        if browser.execute_script(RECORDED) == paused or button.text != "Pause":
+            faults.append(f"{width} px wide: it does not go on")
+        browser.execute_script("document.querySelectorAll('.live .token')[12].click()")
+        token, nodes, lines, _, said = browser.execute_script(RECORDED).split("|")
+        if (token, nodes, said) != ("12", "5", "Play again") or not int(lines):
+            faults.append(f"{width} px wide: token {token}, {nodes} nodes, {lines} lines, {said}")
+    browser.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-reduced-motion", "value": "reduce"}]}
+    )
+    browser.get((site / "index.html").as_uri())
+    faults += ["it moves where no motion is wanted"] if browser.execute_async_script(MOVED) > 1 else []
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    return faults + loud(browser)
 
 
 def in_sight(browser, site):
@@ -580,6 +629,7 @@ USES = {
     "sections that are folded away": folded_away,
     "weights that are typed": by_hand,
     "results while typing": typing,
+    "the recording of the model": recorded,
     "the still picture of the model": still,
     "the picture of the opening": in_sight,
     "the model on the start page": alive,

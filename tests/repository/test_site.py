@@ -20,6 +20,7 @@ import torch
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.questions.kinds import Choices, FreeText
 from transformer_lessons.exercises.questions.lookup import all_questions
+from transformer_lessons.inspection.attention_maps import attention_weights
 from transformer_lessons.language import checkpoints
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,6 +50,7 @@ markup = sys.modules["markup"]
 opening = sys.modules["opening"]
 poster = sys.modules["poster"]
 questions = sys.modules["questions"]
+recording = sys.modules["recording"]
 reference = sys.modules["reference"]
 repository = sys.modules["repository"]
 start = sys.modules["start"]
@@ -295,7 +297,7 @@ def test_the_opening_says_numbers_that_can_be_checked_by_hand():
 def test_the_start_page_loads_no_weight_before_the_press_and_then_the_whole_model(written, tmp_path):
     page = written["index.md"]
     named = re.findall(r'<(?:script|link) [^>]*(?:src|href)="([^"]*)"', page)
-    assert named == ["beside/live/live.css", "_static/start.js"]
+    assert named == ["beside/live/live.css", "_static/recording.js", "_static/start.js"]
     parts = int(re.search(r'data-parts="(\d+)"', page)[1])
     pages.write_model(tmp_path / "live")
     scripts = [(tmp_path / f"live/weights-{number}.js").read_text(encoding="utf-8") for number in range(parts)]
@@ -345,6 +347,26 @@ def test_the_dice_of_the_start_page_give_the_text_of_its_picture_again():
     text = unescape(re.sub("<[^>]+>", "", re.search(r'<div class="text".*?</div>', poster.poster(), re.DOTALL)[0]))
     assert vocabulary.decode(ids).startswith(text)
     assert len(dice) == poster.WRITTEN
+
+
+def test_the_recording_shows_what_the_model_computed_of_the_posters_text():
+    page = poster.poster()
+    told = json.loads(unescape(re.search(r'data-flow="([^"]+)"', page)[1]))
+    model, vocabulary = checkpoints.load_model()
+    text = unescape(re.sub("<[^>]+>", "", re.search(r'<div class="text".*?</div>', page, re.DOTALL)[0]))
+    ids = torch.tensor([vocabulary.encode(text)])
+    with torch.no_grad():
+        shares = (model(ids)[0].double() / poster.TEMPERATURE).softmax(-1)  # (length, vocabulary)
+    expected = shares[:-1].gather(-1, ids[0, 1:, None]).squeeze(-1)
+    torch.testing.assert_close(torch.tensor(told["drawn"], dtype=torch.float64), expected, atol=1e-4, rtol=0)
+    maps = [weights[0] for weights in attention_weights(model, ids).values()]
+    assert len(told["heads"]) == len(told["levels"]) - 1 == len(maps)
+    assert told["x"] == sorted(set(told["x"]))
+    shown = re.findall(r'<g class="reads">(.*?)</g>', page)
+    for lines, head, weights in zip(shown, told["heads"], maps, strict=True):
+        roots = {int(x): float(root) for root, x in re.findall(r'--w:([\d.]+)" d="M(\d+)', lines)}
+        for place, weight in zip(told["x"], weights[head, -1].tolist(), strict=True):
+            assert abs(roots.get(place, 0) - weight**0.5) < 0.08
 
 
 def test_weights_that_are_typed_are_judged_as_the_check_judges_them():

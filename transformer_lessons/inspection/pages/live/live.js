@@ -33,7 +33,6 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
   const attention = make('div', {className: 'attention'}, root);
   make('h2', {textContent: `The ${layers * heads} attention heads`}, attention);
   make('p', {textContent: 'Each square is a head: queries down, keys across. Choose one, and it shades the text.'}, attention);
-  const known = make('div', {className: 'known', role: 'group', ariaLabel: 'Heads with a habit'}, attention), habit = make('p', {className: 'habit'}, attention);
   const grid = make('div', {className: 'grid', role: 'radiogroup', ariaLabel: 'Attention heads, a row for each layer'}, attention);
   grid.style.setProperty('--heads', heads);
   const maps = Array.from({length: layers}, (_, layer) => Array.from({length: heads}, (_, head) => {
@@ -43,6 +42,7 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
     const canvas = make('canvas', {width: most, height: most, ariaHidden: true}, make('span', {className: 'map'}, label));
     return {label, input, pen: canvas.getContext('2d')};
   }));
+  const known = make('div', {className: 'known', role: 'group', ariaLabel: 'Heads with a habit'}, attention), habit = make('p', {className: 'habit'}, attention);
   const mute = make('div', {className: 'mute'}, attention);
   const muteHead = make('button', {type: 'button', onclick: () => silence([[layer, head]])}, mute);
   const muteLayer = make('button', {type: 'button', onclick: () => silence(Array.from({length: heads}, (_, head) => [layer, head]))}, mute);
