@@ -2,6 +2,7 @@
 
 import linecache
 import os
+from time import process_time
 
 import numpy as np
 import pytest
@@ -112,3 +113,9 @@ def test_the_package_is_known_by_its_folder_and_not_by_a_name_like_it(monkeypatc
     made = {}
     exec(compile(source, beside, "exec"), made)
     assert "at the line: return query @ missing" in words_of(verdict(made["mine"]))
+
+
+def test_an_error_of_a_million_letters_is_cut_at_once():
+    start = process_time()
+    assert errors.in_short("ValueError", 10**6 * "x") == f"ValueError: {199 * 'x'}…"
+    assert process_time() - start < 0.5

@@ -21,13 +21,14 @@ def name_error(error: BaseException) -> str:
     return in_short(type(error).__name__, text)
 
 
+LONGEST = 10_000  # characters that are looked at; an error may hold a million
 PLAINER = (  # what NumPy and PyTorch say of shapes that do not fit, in words that name nothing of their insides
     (
-        r"(\w+): Input operand \d+ has a mismatch in its core dimension .* \(size (\d+) is different from (\d+)\)",
+        r"\b(\w+): Input operand \d+ has a mismatch in its core dimension .* \(size (\d+) is different from (\d+)\)",
         r"\1: a dimension of size \3 meets one of size \2, but the two must be equal",
     ),
     (
-        r"(\w+): Input operand \d+ does not have enough dimensions \(has (\d+), gufunc core .* requires (\d+)\)",
+        r"\b(\w+): Input operand \d+ does not have enough dimensions \(has (\d+), gufunc core .* requires (\d+)\)",
         r"\1: the number of an input's dimensions is \2, but must be at least \3",
     ),
     (
@@ -38,9 +39,10 @@ PLAINER = (  # what NumPy and PyTorch say of shapes that do not fit, in words th
 
 
 def in_short(kind: str, text: str) -> str:
+    text = text.strip()[:LONGEST]
     for theirs, ours in PLAINER:
         text = re.sub(theirs, ours, text)
-    lines = text.strip().splitlines() or [""]
+    lines = text.splitlines() or [""]
     text = f"{lines[0].rstrip()} …" if len(lines) > 1 else lines[0]
     text = re.sub(r" ?at 0x[0-9a-fA-F]+|0x[0-9a-fA-F]+", "", text)
     text = re.sub(r"(?:[A-Za-z]:)?(?:[\\/][\w.@-]+){2,}", "…", text)
