@@ -95,34 +95,40 @@ def row_of(exercise):
     )
 
 
-def to_be_done(exercise):
-    """Where an exercise is written: the page cannot run it."""
+def to_be_done(exercise, is_tried=False):
+    """Where an exercise is written: the page cannot run all of it."""
     path = lesson_of(exercise)
     places = {"Colab": repository.in_colab(path), "Binder": repository.in_binder(path)}
     links = " or ".join(f"[{name}]({address})" for name, address in places.items() if address)
     opened = f", or open it in {links}" if links else ""
+    begin = "Type it above, or write it" if is_tried else "No Python runs on this page, so write it"
     return (
-        f"No Python runs on this page, so write it in {link_to_lesson(exercise)}: "
+        f"{begin} in {link_to_lesson(exercise)}: "
         f'<a href="../beside/notebooks/{path.name}" download>download the notebook</a> for JupyterLab{opened}. '
-        f'There, `check("{exercise.name}", {exercise.name})` says what is wrong. The puzzles run here.'
+        f'There, `check("{exercise.name}", {exercise.name})` says '
+        f"{'more than this page can' if is_tried else 'what is wrong'}. The puzzles run here{', too' * is_tried}."
     )
 
 
-def exercise_page(exercise, puzzles):
-    """`puzzles` is the folded "Which line is wrong?"."""
-    contract = re.sub(rf"(?<!`)\b{exercise.name}\([^)]*\)", r"`\g<0>`", exercise.contract)
+def contract_of(exercise):
+    """What it must do, with its call as code."""
+    return re.sub(rf"(?<!`)\b{exercise.name}\([^)]*\)", r"`\g<0>`", exercise.contract)
+
+
+def exercise_page(exercise, puzzles, editor):
+    """`puzzles` is the folded "Which line is wrong?", `editor` what the exercise is tried in, if it can be."""
     mistakes = "".join(
         f'<tr id="{slug(mistake.name)}"><th scope="row">{html(mistake.name)}</th><td>{html(mistake.why)} '
         f"<em>→ {html(mistake.look)}</em></td></tr>\n"
         for mistake in exercise.mistakes.values()
     )
+    stub = f"```python\n{exercise.stub.strip()}\n```"
     return (
         f"# `{exercise.name}`\n\n**{plain(exercise.title)}** · {link_to_lesson(exercise)} · "
         f"difficulty {exercise.difficulty} of 3 · importance {exercise.importance} of 3 · "
         f"{exercise.minutes} minutes\n\n"
-        f"## What it must do\n\n{paragraphs(contract)}\n\n"
-        f"```python\n{exercise.stub.strip()}\n```\n\n"
-        f"{to_be_done(exercise)}\n\n{puzzles}\n"
+        f"## What it must do\n\n{paragraphs(contract_of(exercise))}\n\n"
+        f"{editor or stub}\n\n{to_be_done(exercise, bool(editor))}\n\n{puzzles}\n"
         f"{hints(exercise)}\n{samples(exercise, True)}\n{fold_code('A solution', exercise.solution_text())}\n"
         f"## The {len(exercise.mistakes)} mistakes that its check knows\n\n"
         "The check runs each of them on the same inputs as the answer, and names the one that gives the "

@@ -19,6 +19,7 @@ from lessons import lesson_page
 from reference import MODULES, module_page, reference_page
 from start import front_page
 from teaching import teaching_page
+from try_it import TRIED, editor_on_its_own_page, try_page, write_tried
 from wrong_lines import puzzles_fold, write_puzzles, wrong_lines_page
 
 from transformer_lessons.inspection import live
@@ -32,9 +33,11 @@ def write(folder):
         shutil.copytree(ROOT / name, folder / "beside" / name, ignore=hidden)
     write_model(folder / "beside" / "live")
     write_puzzles(folder / "beside" / "wrong-lines")
+    write_tried(folder / "beside" / "try")
     pages = {
         "index.md": front_page(LESSONS),
         "exercises/index.md": exercises_page(),
+        "try.md": try_page(),
         "wrong_lines.md": wrong_lines_page(),
         "reference/index.md": reference_page(),
         "notebooks/glossary.md": glossary_page(),
@@ -42,7 +45,10 @@ def write(folder):
         "evidence.md": evidence_page(),
     }
     pages |= {
-        f"exercises/{name}.md": exercise_page(exercise, puzzles_fold(name)) for name, exercise in EXERCISES.items()
+        f"exercises/{name}.md": exercise_page(
+            exercise, puzzles_fold(name), editor_on_its_own_page(name) if name in TRIED else ""
+        )
+        for name, exercise in EXERCISES.items()
     }
     pages |= {f"reference/{module}.md": module_page(module) for module in MODULES}
     pages |= {f"notebooks/{path.name}": lesson_page(path) for path in LESSONS}

@@ -108,6 +108,7 @@ def tried_out(lesson):
         "inputs as your answer, and name the one that gives *your* numbers. Choose an answer, and see what the "
         f"check says.\n\n{answers_and_verdicts()}\n\n{by_hand()}\n\n"
         "Now write one: [type the code, and the page checks it](try.md). "
+        "Now write one: [type the code, and the page checks it](try.md). "
         "Can you name them, too? Every day has a solution with one wrong line: "
         "[Which line is wrong?](wrong_lines.md) The checks themselves have been measured: "
         "[How sharp are the checks?](evidence.md)\n\n"

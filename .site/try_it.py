@@ -8,12 +8,13 @@ import json
 import math
 import warnings
 from functools import cache
+from html import escape
 
 import numpy as np
 import torch
 from anchors import slug
-from exercises import EXERCISES
-from markup import html
+from exercises import EXERCISES, contract_of, lesson_of, link_to_lesson
+from markup import HIDE_TOC, html, paragraphs
 
 from transformer_lessons.exercises.checker.comparison import alike, unchanged
 from transformer_lessons.exercises.checker.sandbox import attempt
@@ -201,3 +202,64 @@ def write_tried(folder):
         (folder / f"{name}.js").write_text(
             f"(globalThis.tried ??= {{}})[{json.dumps(name)}] = {text};\n", encoding="utf-8"
         )
+
+
+# --- the editor, and the page that has all of them ---
+
+STYLES_AND_SCRIPTS = """<link rel="stylesheet" href="{0}_static/try_it.css">
+<script src="{0}_static/colours.js" defer></script>
+<script src="{0}_static/try_it.js" defer></script>
+"""
+
+
+def editor(name, page):
+    """The stub in a text field, and what checks it; `page` is "own" on the exercise's page, "all" on that of all."""
+    exercise, stub = EXERCISES[name], escape(EXERCISES[name].stub.strip(), quote=False)
+    following = TRIED[(TRIED.index(name) + 1) % len(TRIED)]
+    rows = max(7, stub.count("\n") + 3)
+    about = "np is NumPy" if "NumPy" in exercise.contract else "torch, F, math and np are there"
+    return (
+        f'<form class="try-it" data-exercise="{name}" data-page="{page}" data-lesson="{exercise.lesson}" '
+        f'data-notebook="notebooks/{lesson_of(exercise).stem}.html" data-next="{following}">\n'
+        f'<p class="bar"><label for="code-{name}">Your <code>{name}</code>, in Python</label> '
+        f'<span class="about" id="about-{name}">{about}; Ctrl\u00a0+\u00a0Enter checks</span></p>\n'
+        '<div class="editor"><div class="gutter" aria-hidden="true"></div>'
+        '<div class="sheet"><div class="painted highlight" aria-hidden="true"></div>'
+        f'<textarea id="code-{name}" aria-describedby="about-{name}" spellcheck="false" autocomplete="off" '
+        f'autocapitalize="off" autocorrect="off" wrap="off" rows="{rows}">{stub}</textarea>'
+        "</div></div>\n"
+        '<p class="moves"><button class="button" disabled>Check</button> '
+        '<button type="button" class="button quiet" disabled>Start again</button></p>\n'
+        '<div class="told" role="status"></div>\n'
+        '<details class="knows"><summary>What this page knows of Python</summary>\n'
+        "<p>Assignments, <code>return</code>, <code>if</code>, loops, comprehensions, functions, indexing and slices; "
+        "all operators; numbers, tuples and lists. Tensors and arrays hold float64, whole numbers or booleans. "
+        "These names, which mean what they mean in PyTorch and NumPy:</p>\n<dl></dl></details>\n</form>\n"
+    )
+
+
+def editor_on_its_own_page(name):
+    """What stands on the page of an exercise in place of its stub."""
+    return f'<div id="type-the-code">\n{editor(name, "own")}</div>\n{STYLES_AND_SCRIPTS.format("../")}'
+
+
+def try_page():
+    """All exercises that can be tried: without scripts, one below the other; with them, one at a time."""
+    chips = "".join(f'<li><a href="#{name}" data-exercise="{name}"><code>{name}</code></a></li>' for name in TRIED)
+    sections = "".join(
+        f'<section class="tried" id="{name}">\n<h2>{html(EXERCISES[name].title)}</h2>\n\n'
+        f"{paragraphs(contract_of(EXERCISES[name]))}\n\n"
+        f"{link_to_lesson(EXERCISES[name]).replace('](../', '](')} · "
+        f"[hints, a solution and its {len(EXERCISES[name].mistakes)} mistakes](exercises/{name}.md)\n\n"
+        f"{editor(name, 'all')}\n</section>\n\n"
+        for name in TRIED
+    )
+    return (
+        f"{HIDE_TOC}# Type the code, and the page checks it\n\n"
+        f"These {len(TRIED)} exercises need one to five lines. Write them here: the page runs a small part of Python "
+        "on small tensors, compares your numbers with the right ones, and names your mistake if it knows it. "
+        "Nothing is sent anywhere, and what you type is kept in this browser.\n\n"
+        f'<ul class="chips">{chips}</ul>\n\n{sections}'
+        "<noscript><p>This page needs scripts.</p></noscript>\n\n"
+        f"{STYLES_AND_SCRIPTS.format('')}"
+    )

@@ -70,6 +70,7 @@ def puzzles_fold(name):
         f'<details class="try" id="which-line-is-wrong"><summary>Which line is wrong? {number} puzzles</summary>\n'
         "<p>This shows a whole solution in which one line is wrong, so write yours first. Find the line, and press it."
         f"</p>\n{puzzle(start, '')}</details>\n"
+        '<script src="../_static/colours.js" defer></script>\n'
         '<script src="../_static/wrong_lines.js" defer></script>\n'
     )
 
@@ -103,5 +104,5 @@ def wrong_lines_page():
         "mistakes.</p></noscript>\n\n"
         "The code shows a whole solution except for the wrong line, so write the exercise yourself first: its lesson "
         "says what it must do, and its check names these mistakes when they are yours.\n\n"
-        '<script src="_static/wrong_lines.js" defer></script>\n'
+        '<script src="_static/colours.js" defer></script>\n<script src="_static/wrong_lines.js" defer></script>\n'
     )

@@ -83,7 +83,14 @@ globalThis.python = (() => {
     function expression() {
       if (is('lambda')) return lambda();
       const first = either();
-      if (is(':=')) refuse('This page does not know “:=”.');
+      if (first.name && take(':=')) {
+        const value = expression();
+        return {get: scope => {
+          const made = value.get(scope);
+          first.set(scope, made);
+          return made;
+        }};
+      }
       if (!take('if')) return first;
       const condition = either();
       need('else');

@@ -1,4 +1,4 @@
-// What this browser remembers: answers, playgrounds that were tried, wrong lines that were found, sections that were folded, and where to continue. Nothing is sent anywhere.
+// What this browser remembers: answers, playgrounds that were tried, wrong lines that were found, code that was typed, sections that were folded, and where to continue. Nothing is sent anywhere.
 (() => {
   const KEY = 'transformer-lessons', all = (selector, inside = document) => [...inside.querySelectorAll(selector)];
 
@@ -8,6 +8,7 @@
     answers: Object.fromEntries(Object.entries(isObject(kept?.answers) ? kept.answers : {}).filter(([, answer]) => isObject(answer))),
     tried: Object.fromEntries(Object.entries(isObject(kept?.tried) ? kept.tried : {}).filter(([, when]) => when === true)),
     lines: Object.fromEntries(Object.entries(isObject(kept?.lines) ? kept.lines : {}).filter(([, tries]) => Number.isInteger(tries))),
+    code: Object.fromEntries(Object.entries(isObject(kept?.code) ? kept.code : {}).filter(([, one]) => isObject(one) && typeof one.typed === 'string')),
     lessons: Object.fromEntries(Object.entries(isObject(kept?.lessons) ? kept.lessons : {})
       .filter(([, lesson]) => isObject(lesson) && Array.isArray(lesson.questions) && typeof lesson.title === 'string' && typeof lesson.page === 'string')),
     folded: Object.fromEntries(Object.entries(isObject(kept?.folded) ? kept.folded : {})
@@ -130,7 +131,9 @@
       const name = told.closest('.exercise').dataset.exercise;
       const many = Object.entries(kept.lines).filter(([id, tries]) => tries && id.startsWith(`${name}/`)).length;
       told.textContent = many ? `, ${many} found` : '';
+      told.closest('.exercise').classList.toggle('solved', Boolean(kept.code[name]?.solved));
     });
+    all('.try-it[data-exercise], .chips [data-exercise]').forEach(one => one.classList.toggle('solved', Boolean(kept.code[one.dataset.exercise]?.solved)));
     const start = document.querySelector('p.start');
     start?.querySelector('.continue')?.remove();
     const next = start && goOn(kept);
@@ -139,7 +142,7 @@
     if (first) first.hidden = Boolean(next) && next.address.split('#')[0] === first.getAttribute('href');  // both would lead to lesson 1
     if (next) start.prepend(Object.assign(document.createElement('a'), {className: 'button continue', href: next.address, textContent: next.words}), ' ');
     const forget = document.querySelector('.forget');
-    if (forget) forget.hidden = !kept.last && !['answers', 'tried', 'lines', 'folded'].some(kind => Object.keys(kept[kind]).length);
+    if (forget) forget.hidden = !kept.last && !['answers', 'tried', 'lines', 'code', 'folded'].some(kind => Object.keys(kept[kind]).length);
   }
 
   function goOn(kept) {  // the first open question of the lesson that was read last, or the lesson after it

@@ -13,13 +13,13 @@ globalThis.curled = text => text.replace(/(?<=\p{L})'(?=\p{L})|(?<=s)'(?=\s)/gu,
   };
 
   // Long lines go on below, indented as they are, and not out of sight; but columns of numbers stay columns.
-  function wrap(pre) {
+  function wrap(pre, tooWide) {
     if (pre.querySelector('.line')) return;
     const output = pre.closest('.cell_output');
     const rows = output ? pre.textContent.match(/^(?:.*\S {2,}\S| *(?:\[|array|tensor))/gm)?.length ?? 0 : 0;
     const sentences = /^(?! *(?:\[|array|tensor)).*?(?:\S ?){31}/m.test(pre.textContent);  // beside a name; they may go on below
     if (rows > 1 && rows >= pre.textContent.match(/^.*\S/gm).length / 2 && !sentences) {
-      if (pre.scrollWidth > pre.clientWidth) pre.textContent = pre.textContent.replace(/(?:.*\S.*\n?)+/g, closer);
+      if (tooWide) pre.textContent = pre.textContent.replace(/(?:.*\S.*\n?)+/g, closer);
       return;
     }
     pre.querySelectorAll('.c1').forEach(remark => remark.classList.toggle('short', remark.textContent.length < 30));
@@ -42,10 +42,11 @@ globalThis.curled = text => text.replace(/(?<=\p{L})'(?=\p{L})|(?<=s)'(?=\s)/gu,
     }).join('');
   }
   const phone = matchMedia('(max-width: 46em)'), WRAPPED = '.cell pre, .highlight-python pre, .highlight-sh pre, .highlight-default pre, .verdicts pre:not(.numbers), .question pre';
-  if (phone.matches) document.querySelectorAll(WRAPPED).forEach(wrap);
 
   // One empty line says as much as two.
-  document.querySelectorAll('.cell_input pre').forEach(pre => { pre.innerHTML = pre.innerHTML.replace(/\n{3,}/g, '\n\n'); });
+  document.querySelectorAll('.cell_input pre').forEach(pre => {
+    if (/\n{3,}/.test(pre.textContent)) pre.innerHTML = pre.innerHTML.replace(/\n{3,}/g, '\n\n');
+  });
 
   // Code can be copied.
   document.querySelectorAll('.cell_input .highlight, .highlight-python .highlight, .highlight-sh .highlight').forEach(block => {
@@ -253,8 +254,8 @@ globalThis.curled = text => text.replace(/(?<=\p{L})'(?=\p{L})|(?<=s)'(?=\s)/gu,
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (presenting && event.key === 'Escape' && event.target.matches?.('input, select, textarea')) return event.target.blur();
     const moves = !presenting || event.key.startsWith('Arrow');  // what a playground moves by
-    if (event.target.closest?.(clicker ? 'dialog' : moves ? 'input, select, .playground, .attention-explorer, dialog'
-                                                          : 'input:not([type=range], [type=radio]), select, dialog')) return;
+    if (event.target.closest?.(clicker ? 'dialog' : moves ? 'input, select, textarea, .playground, .attention-explorer, dialog'
+                                                          : 'input:not([type=range], [type=radio]), select, textarea, dialog')) return;
     if (event.key === 'p' || event.key === 'Escape' && presenting) present();
     const on = event.shiftKey ? -1 : 1, space = event.target.closest?.('a, button, summary, label') ? 0 : on;
     const step = {n: 1, ArrowRight: 1, PageDown: 1, ' ': space, b: -1, ArrowLeft: -1, PageUp: -1}[event.key];
@@ -295,25 +296,44 @@ globalThis.curled = text => text.replace(/(?<=\p{L})'(?=\p{L})|(?<=s)'(?=\s)/gu,
   addEventListener('afterprint', () => folded.forEach(details => { details.open = false; }));
 
   // Code has one size on a page: what is too wide goes on below. What still scrolls sideways can be reached, and so scrolled, by keyboard.
-  const fit = () => {
-    const all = [...document.querySelectorAll('pre, .table-wrapper, .formula, .playground .numbers')];
-    const wide = element => element.clientWidth && element.scrollWidth > element.clientWidth;
-    all.filter(element => element.matches('.formula')).forEach(formula => {
-      formula.classList.remove('wide');
-      formula.classList.toggle('wide', wide(formula));
+  // First all is measured, then all is changed: the other way round, the page would be laid out anew for each piece of code.
+  const wide = element => Boolean(element.clientWidth && element.scrollWidth > element.clientWidth);
+  const fitThese = some => {
+    const formulas = some.filter(element => element.matches('.formula.wide'));
+    formulas.forEach(formula => formula.classList.remove('wide'));
+    const before = some.map(wide);
+    some.forEach((element, at) => {
+      if (element.matches('.formula')) element.classList.toggle('wide', before[at]);
+      else if ((before[at] || phone.matches) && element.matches(WRAPPED)) wrap(element, before[at]);
     });
-    all.filter(element => element.matches(WRAPPED) && wide(element)).forEach(wrap);
-    all.forEach(element => {
-      if (wide(element)) element.tabIndex = 0;
-      else element.removeAttribute('tabindex');
-      element.classList.toggle('scrolls', Boolean(wide(element)));
+    some.map(wide).forEach((scrolls, at) => {
+      if (scrolls) some[at].tabIndex = 0;
+      else some[at].removeAttribute('tabindex');
+      some[at].classList.toggle('scrolls', scrolls);
     });
   };
-  addEventListener('load', fit);
-  addEventListener('resize', fit);
-  let fitting = 0;
-  const fitSoon = () => { fitting ||= requestAnimationFrame(() => { fitting = 0; fit(); }); };  // once, however many are unfolded
-  addEventListener('change', fitSoon);
+  const all = () => [...document.querySelectorAll('pre, .table-wrapper, .formula, .playground .numbers')];
+  const fit = () => fitThese(all());  // at once, before it is presented
+
+  // Else piece by piece, what is on the screen first, so that the page answers meanwhile.
+  const AT_ONCE = 12, idle = globalThis.requestIdleCallback ?? (work => setTimeout(work, 20));
+  let waiting = [], fitting = false;
+  const fitSoon = () => {
+    const far = element => {
+      const {top} = element.getBoundingClientRect();
+      return top < 0 ? innerHeight - top : top;
+    };
+    waiting = root.classList.contains('presenting') ? all() : all().map(element => [far(element), element]).sort(([a], [b]) => a - b).map(([, element]) => element);
+    root.classList.add('fitting');
+    if (!fitting) fitting = Boolean(idle(fitOn, {timeout: 100}));
+  };
+  const fitOn = () => {
+    const some = waiting.splice(0, root.classList.contains('presenting') ? Infinity : AT_ONCE);
+    fitThese(some);
+    fitting = waiting.length > 0 && Boolean(idle(fitOn, {timeout: 100}));
+    root.classList.toggle('fitting', fitting);
+  };
+  for (const kind of ['DOMContentLoaded', 'load', 'resize', 'change']) addEventListener(kind, fitSoon);
   addEventListener('toggle', fitSoon, true);
 
   // In prose (1, 2) stays on one line, as does 5 %, -2 has the sign that is as wide as a plus, and an apostrophe curls.

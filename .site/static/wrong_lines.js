@@ -24,18 +24,6 @@
     return (mixed ^ mixed >>> 16) >>> 0;
   };
 
-  // Python's words, numbers, texts and remarks, in the colours of the cells.
-  const KINDS = [['k', /^(?:def|class|return|for|while|if|elif|else|in|not|and|or|lambda|import|from|None|True|False|is|with|raise|break|continue|del|pass)\b/],
-    ['mf', /^\d[\w.]*/], ['s1', /^[bf]?'(?:[^'\\]|\\.)*'|^[bf]?"(?:[^"\\]|\\.)*"/], ['n', /^[A-Za-z_]\w*/], ['o', /^[-+*\/@%&|~^<>=!]+/]];
-  function colour(line) {
-    const parts = [];
-    for (let rest = line; rest;) {
-      const [kind, found] = KINDS.map(([kind, form]) => [kind, rest.match(form)?.[0]]).find(([, found]) => found) ?? ['', rest[0]];
-      parts.push(kind ? Object.assign(document.createElement('span'), {className: kind, textContent: found}) : found);
-      rest = rest.slice(found.length);
-    }
-    return parts;
-  }
   function element(kind, properties, ...inside) {
     const made = Object.assign(document.createElement(kind), properties);
     made.append(...inside);
@@ -66,7 +54,7 @@
       `, lesson ${lesson}: `, element('em', {innerHTML: curled(title)}), '.');
     code.replaceChildren(...right.map((line, number) => {
       const shown = number === at ? wrong : line, indent = shown.match(/^ */)[0].length;
-      const button = element('button', {type: 'button', onclick: () => tryLine(number)}, ...colour(shown.trim()));
+      const button = element('button', {type: 'button', onclick: () => tryLine(number)}, ...inColours(shown.trim()));
       button.style.setProperty('--in', indent);
       return element('li', {}, button);
     }));
@@ -111,7 +99,7 @@
       element('div', {className: `verdict ${found ? 'right' : 'wrong'}`},
         element('p', {}, found ? `✓ Line ${at + 1}: ` : `○ It is line ${at + 1}: `, element('a', {href: `${own ? '' : `exercises/${name}.html`}#${anchor}`, textContent: curled(mistake)}), '.'),
         element('p', {innerHTML: curled(why)}),
-        element('pre', {className: 'numbers'}, element('del', {}, ...colour(wrong.trim())), '\n', element('ins', {}, ...colour(wrongLines[name].right[at].trim())))));
+        element('pre', {className: 'numbers'}, element('del', {}, ...inColours(wrong.trim())), '\n', element('ins', {}, ...inColours(wrongLines[name].right[at].trim())))));
   }
 
   function count() {
