@@ -29,7 +29,7 @@ SAMPLES = 3  # verdicts below an exercise
 
 @cache
 def samples(exercise, unfolded=False):
-    """What the check says about answers with known mistakes, since nothing can be tried on a page."""
+    """What the check says about answers with known mistakes."""
     mistakes = list(exercise.mistakes.values())[:SAMPLES]
     reports = [judge(exercise, mistake.variants[0].answer, first_draws(exercise), run=attempt) for mistake in mistakes]
     card = choices(
@@ -57,8 +57,11 @@ def link_to_lesson(exercise):
     return f"[lesson {exercise.lesson}](../notebooks/{path.name}{anchor})"
 
 
-def exercises_page():
-    """The index: lesson by lesson, with what each exercise asks, how hard it is, and how many mistakes are known."""
+def exercises_page(tried):
+    """The index: lesson by lesson, with what each exercise asks, how hard it is, and how many mistakes are known.
+
+    `tried` are those that can be typed on their pages.
+    """
     rows = ""
     for path in LESSONS:
         own = [exercise for exercise in EXERCISES.values() if lesson_of(exercise) == path]
@@ -67,12 +70,13 @@ def exercises_page():
             rows += (
                 f'<section><h2><a href="../notebooks/{path.stem}.html">{html(title)}</a></h2>\n<ul class="exercises">\n'
             )
-            rows += "".join(map(row_of, own)) + "</ul></section>\n"
+            rows += "".join(row_of(exercise, exercise.name in tried) for exercise in own) + "</ul></section>\n"
     minutes = sum(exercise.minutes for exercise in EXERCISES.values())
     return (
         f"{HIDE_TOC}# Exercises\n\n{len(EXERCISES)} exercises, about {round(minutes / 60)} hours in all. "
         f"The checks know {number_of_mistakes():,} mistakes by name: the page of each "
-        "exercise lists its own, and has hints and a solution, folded.\n\n"
+        "exercise lists its own, and has hints and a solution, folded. "
+        f"{len(tried)} exercises can be [typed in the page](../try.md), which checks them.\n\n"
         '<form class="filter" hidden><label>Show exercises with <input type="search" autocomplete="off"></label> '
         '<label>Difficulty <select><option value="">any</option><option>1</option><option>2</option>'
         "<option>3</option></select></label> <output></output></form>\n\n"
@@ -80,8 +84,9 @@ def exercises_page():
     )
 
 
-def row_of(exercise):
+def row_of(exercise, is_tried):
     dots = "●" * exercise.difficulty + "○" * (3 - exercise.difficulty)
+    typed = f'<a href="{exercise.name}.html#type-the-code">Type it here</a> · ' if is_tried else ""
     return (
         f'<li class="exercise" data-exercise="{exercise.name}" data-difficulty="{exercise.difficulty}">'
         f'<a href="{exercise.name}.html"><code>{exercise.name}</code></a> '
@@ -90,7 +95,8 @@ def row_of(exercise):
         f'<span aria-hidden="true">{dots}</span><span class="spoken">Difficulty {exercise.difficulty} of 3, '
         f"importance {exercise.importance} of 3.</span></span> "
         f"<span>{exercise.minutes} min</span> <span>{len(exercise.mistakes)} mistakes</span></span> "
-        f'<span class="puzzle"><a href="{exercise.name}.html#which-line-is-wrong">Which line is wrong?</a>'
+        f'<span class="puzzle">{typed}'
+        f'<a href="{exercise.name}.html#which-line-is-wrong">Which line is wrong?</a>'
         '<span class="found"></span></span></li>\n'
     )
 

@@ -36,7 +36,7 @@ def write(folder):
     write_tried(folder / "beside" / "try")
     pages = {
         "index.md": front_page(LESSONS),
-        "exercises/index.md": exercises_page(),
+        "exercises/index.md": exercises_page(TRIED),
         "try.md": try_page(),
         "wrong_lines.md": wrong_lines_page(),
         "reference/index.md": reference_page(),

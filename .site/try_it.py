@@ -159,6 +159,25 @@ def known_mistakes(name):
     return mistakes
 
 
+WITH_ANOTHER = {"softmax": "nothing subtracted", "self_attention": "large scores lost"}  # it seldom comes alone
+
+
+@cache
+def known_pairs(name):
+    """Two mistakes at once, one of which seldom comes alone: [the places of both in known_mistakes, pattern]."""
+    places = {mistake: place for place, (mistake, *_) in enumerate(known_mistakes(name))}
+    taken = {pattern for *_, patterns in known_mistakes(name) for pattern in patterns}
+    pairs = {}
+    for mistakes, variant in EXERCISES[name].pairs if name in WITH_ANOTHER else ():
+        names = [mistake.name for mistake in mistakes]
+        pattern = (
+            pattern_of(name, variant.answer) if WITH_ANOTHER[name] in names and set(names) <= set(places) else None
+        )
+        if pattern and pattern not in taken:
+            pairs.setdefault(pattern, []).append([places[one] for one in names])
+    return [[*found[0], pattern] for pattern, found in pairs.items() if len(found) == 1]
+
+
 # --- what the page is told ---
 
 
@@ -191,6 +210,7 @@ def told(name):
             for number, (inputs, expected) in enumerate(zip(inputs_of(name), expected_of(name), strict=True))
         ],
         "mistakes": known_mistakes(name),
+        "pairs": known_pairs(name),
     }
 
 
@@ -222,7 +242,7 @@ def editor(name, page):
         f'<form class="try-it" data-exercise="{name}" data-page="{page}" data-lesson="{exercise.lesson}" '
         f'data-notebook="notebooks/{lesson_of(exercise).stem}.html" data-next="{following}">\n'
         f'<p class="bar"><label for="code-{name}">Your <code>{name}</code>, in Python</label> '
-        f'<span class="about" id="about-{name}">{about}; Ctrl\u00a0+\u00a0Enter checks</span></p>\n'
+        f'<span class="about" id="about-{name}">{about}<kbd>; Ctrl\u00a0+\u00a0Enter checks</kbd></span></p>\n'
         '<div class="editor"><div class="gutter" aria-hidden="true"></div>'
         '<div class="sheet"><div class="painted highlight" aria-hidden="true"></div>'
         f'<textarea id="code-{name}" aria-describedby="about-{name}" spellcheck="false" autocomplete="off" '

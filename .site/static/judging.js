@@ -123,10 +123,12 @@ globalThis.judging = (() => {
     if (!first && cases.every(one => !one.changed.length)) return {sign: '✓', headline: '', why: [`Right on all ${cases.length} inputs of this page${told.cases.length > 8 ? ', from small to hard' : ''}.`], case: shownCase(told, cases[0], told.returns.length - 1)};
     if (first?.value === null) return {sign: '✗', headline: 'it returns nothing.', why: ['The function ends without a `return`, or returns None.'], look: 'does every path through it end in `return …`?', case: shownCase(told, first, null)};
     const [sentence, at] = first && first.fault === undefined ? describe(told, first) : ['', null];
-    const named = cases.length === told.cases.length ? told.mistakes.filter(([, , , , patterns]) => patterns.some(pattern => agrees(pattern, cases))) : [];
+    const whole = cases.length === told.cases.length, alone = whole ? told.mistakes.filter(([, , , , patterns]) => patterns.some(pattern => agrees(pattern, cases))) : [];
+    const pair = whole && !alone.length && told.pairs.find(([, , pattern]) => agrees(pattern, cases));
+    const named = pair ? pair.slice(0, 2).map(place => told.mistakes[place]) : alone;
     if (named.length) {
       const wrong = cases.find(one => !one.right && one.fault === undefined), [said, place] = wrong ? describe(told, wrong) : ['', null];
-      return {sign: '✗', mistakes: named.map(([name, anchor, why, look]) => ({name, anchor, why, look})), why: [], said: !wrong || wrong.differences[place] === 'numbers' ? '' : said, case: wrong && shownCase(told, wrong, place)};
+      return {sign: '✗', both: Boolean(pair), mistakes: named.map(([name, anchor, why, look]) => ({name, anchor, why, look})), why: [], said: !wrong || wrong.differences[place] === 'numbers' ? '' : said, case: wrong && shownCase(told, wrong, place)};
     }
     if (!first) return {sign: '✗', headline: 'it changes its input.', why: [`The results are right, but ${list([...new Set(cases.flatMap(one => one.changed))].map(name => `\`${name}\``))} is different after the call.`]};
     const before = cases.indexOf(first);

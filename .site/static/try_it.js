@@ -99,10 +99,10 @@
         element('div', {className: 'matrices'}, ...given.length ? [element('div', {}, ...given.map(one => matrix(one, '', '')))] : [], ...results.length ? [element('div', {}, ...arrow, ...results)] : []),
         ...printed?.length ? [element('p', {}, 'Your code printed:'), element('pre', {className: 'numbers printed', textContent: printed.slice(0, 20).join('\n')})] : []);
     }
-    function tell({sign, headline, mistakes, why, look, said, unknown, case: shown}) {
+    function tell({sign, headline, mistakes, both, why, look, said, unknown, case: shown}) {
       const kind = {'✓': 'right', '✗': 'wrong', '○': 'open'}[sign], isRight = sign === '✓', lesson = form.dataset.lesson;
-      const title = mistakes ? [': ', ...mistakes.length > 1 ? ['either '] : [], ...mistakes.flatMap((one, at) => [...at ? [' or '] : [], mistakeLink(one)]), '.'] : headline ? [`: ${headline}`] : [];
-      const card = element('div', {className: `verdict ${kind}`}, element('p', {}, `${sign} ${name}`, ...title), ...(mistakes ?? []).map(one => element('p', {}, from(one.why))), ...why.map(text => element('p', {}, ...prose(text))), ...said ? [element('p', {}, ...prose(said))] : []);
+      const title = mistakes ? [': ', ...both ? ['two mistakes at once: '] : mistakes.length > 1 ? ['either '] : [], ...mistakes.flatMap((one, at) => [...at ? [both ? ' and ' : ' or '] : [], mistakeLink(one)]), '.'] : headline ? [`: ${headline}`] : [];
+      const card = element('div', {className: `verdict ${kind}`}, element('p', {}, `${sign} ${name}`, ...title), ...both ? [element('p', {}, 'Taken one at a time:')] : [], ...(mistakes ?? []).map(one => element('p', {}, from(one.why))), ...why.map(text => element('p', {}, ...prose(text))), ...said ? [element('p', {}, ...prose(said))] : []);
       if (shown) card.append(evidence(shown, isRight));
       const looks = mistakes ? mistakes.map(one => from(one.look)) : look ? [element('span', {}, ...prose(look))] : [];
       looks.forEach(one => card.append(element('p', {className: 'look'}, element('b', {}, 'Where to look: '), one)));

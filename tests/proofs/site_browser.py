@@ -7,10 +7,10 @@ alternative text, no diagram has letters under 11 px, nothing stands out of the 
 is dead, the console is empty, nothing is asked for from elsewhere, and axe-core finds nothing. Then a
 stranger on a phone finds the reason for √d in three taps, a search finds, every answer on the front page shows
 its verdict, pictures are enlarged, every typed answer to a question is read rightly, a clicker presents a lesson
-screen by screen, every lesson at three sizes; answers are remembered, sections fold away, typed weights are judged,
-results appear while one types, a recording of the model runs on the start page, its picture answers before it is
-loaded, and the model writes once it is asked to, the picture of the opening stays in sight, and on paper nothing is
-folded.
+screen by screen, every lesson at three sizes; answers are remembered, sections fold away, typed code and typed weights
+are judged, results appear while one types, a recording of the model runs on the start page, its picture answers before
+it is loaded, and the model writes once it is asked to, the picture of the opening stays in sight, and on paper nothing
+is folded.
 """
 
 import base64
@@ -385,6 +385,70 @@ def found_line(browser, site):
     return faults + loud(browser)
 
 
+ANSWERS = {  # what is typed as the body of softmax, and what the verdict holds
+    "raise NotImplementedError": "○ softmax: not attempted yet.",
+    "e = np.exp(scores - scores.max())\n    return e / e.sum()": "✗ softmax: ",
+    "return np.exp(scores) / np.exp(scores).sum()": "at once: sum over more than one row and nothing subtracted.",
+    "return np.epx(scores)": "This page knows no np.epx. Did you mean exp?",
+    "while True:\n        pass": "This takes too long",
+    "weights = np.exp(scores)": "✗ softmax: it returns nothing.",
+    "return scores + 1": "not right, and not a mistake that this page knows.",
+    "e = np.exp(scores - scores.max(-1, keepdims=True))\n    return e / e.sum(-1, keepdims=True)": "✓ softmax",
+}
+
+
+def said_of(browser, body):
+    """What the page says of an answer."""
+    form = browser.find_element(By.CSS_SELECTOR, ".try-it[data-exercise=softmax]")
+    area, told = form.find_element(By.TAG_NAME, "textarea"), form.find_element(By.CSS_SELECTOR, ".told")
+    browser.execute_script("arguments[0].value = ''; arguments[1].replaceChildren()", area, told)
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", area)
+    area.send_keys("def softmax(scores):", Keys.ENTER)  # which indents the next line
+    for number, line in enumerate(body.split("\n")):
+        area.send_keys(*[Keys.ENTER] * bool(number), line.strip())
+    area.send_keys(Keys.CONTROL, Keys.ENTER)
+    WebDriverWait(browser, 30).until(lambda _: told.get_attribute("aria-busy") == "false" and told.text)
+    return told.text
+
+
+def typed_code(browser, site):
+    """An exercise is typed with the keyboard alone, and the page judges it: wrong, with the mistake's name, or right,
+    with its tick; a loop without end ends; what was typed outlasts a reload, and can be forgotten.
+    """
+    faults = []
+    for width, place in ((390, "try.html#softmax"), (1366, "exercises/softmax.html")):
+        see(browser, width, "dark" if width == 390 else "light")
+        visit(browser, "about:blank")
+        visit(browser, f"{site.as_uri()}/{place}")
+        browser.execute_script("localStorage.clear()")
+        browser.refresh()
+        settle(browser)
+        for body, expected in ANSWERS.items():
+            said = said_of(browser, body)
+            faults += [] if expected in said else [f"{place}: {body!r} gets {said!r}"]
+            if "sum()" in body or said.startswith("✓"):
+                photograph(browser, f"typed-{said[:1]}-{width}", whole=True)
+                faults += inaccessible(browser)
+        area = browser.find_element(By.CSS_SELECTOR, ".try-it[data-exercise=softmax] textarea")
+        area.send_keys(Keys.TAB)
+        if browser.execute_script("return document.activeElement === arguments[0]", area):
+            faults.append(f"{place}: Tab does not leave the editor")
+        time.sleep(0.5)
+        browser.refresh()
+        settle(browser)
+        area = browser.find_element(By.CSS_SELECTOR, ".try-it[data-exercise=softmax] textarea")
+        solved = browser.find_elements(By.CSS_SELECTOR, ".try-it.solved[data-exercise=softmax]")
+        if "e = np.exp" not in area.get_attribute("value") or not solved:
+            faults.append(f"{place}: what was typed is forgotten after a reload")
+        visit(browser, (site / "index.html").as_uri())
+        browser.execute_script("document.querySelector('.forget button').click()")
+        visit(browser, f"{site.as_uri()}/{place}")
+        area = browser.find_element(By.CSS_SELECTOR, ".try-it[data-exercise=softmax] textarea")
+        if "NotImplementedError" not in area.get_attribute("value"):
+            faults.append(f"{place}: what was forgotten is remembered")
+    return faults + loud(browser)
+
+
 PLACE = """
 const now = document.querySelector('.place .now');
 const [at, of] = now.querySelector('b').textContent.split(' of ').map(Number);
@@ -625,6 +689,7 @@ USES = {
     "every lesson presented, at three sizes": walked,
     "what is remembered": remembered,
     "a wrong line is found": found_line,
+    "code that is typed": typed_code,
     "the section that is read": in_place,
     "sections that are folded away": folded_away,
     "weights that are typed": by_hand,

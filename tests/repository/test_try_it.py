@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+from html import unescape
 from pathlib import Path
 
 import numpy as np
@@ -194,7 +195,7 @@ SAID = {  # the body of an answer, the line that is named, and what is said
 @needs_node
 def test_an_error_is_one_clear_sentence_with_its_line():
     known = {**try_it.told("softmax")}
-    known |= {"cases": known["cases"][1:2], "mistakes": []}  # scores of shape (2, 3)
+    known |= {"cases": known["cases"][1:2], "mistakes": [], "pairs": []}  # scores of shape (2, 3)
     codes = [f"def softmax(scores):\n    {body}\n" for body in SAID]
     command = [NODE, Path(__file__).with_name("answers.js"), ROOT / ".site/static"]
     asked = json.dumps([["softmax", known, codes]])
@@ -240,3 +241,29 @@ def test_the_script_of_an_exercise_holds_inputs_with_few_digits_and_is_small(tmp
         assert len(told["cases"]) >= 5
         for value in (value for case in told["cases"] for value in case["inputs"] if isinstance(value[1], list)):
             assert len(value[2]) == math.prod(value[1])
+
+
+def test_the_page_of_an_exercise_and_that_of_all_have_its_stub_in_a_field_with_a_name():
+    everything = try_it.try_page()
+    for name in try_it.TRIED:
+        own = try_it.editor_on_its_own_page(name)
+        for page, prefix in ((own, "../"), (everything, "")):
+            area = re.search(rf'<textarea id="code-{name}" [^>]*>(.*?)</textarea>', page, flags=re.DOTALL)
+            assert unescape(area[1]) == EXERCISES[name].stub.strip()
+            assert page.count(f'<label for="code-{name}">') == 1
+            assert f'<script src="{prefix}_static/try_it.js" defer></script>' in page
+        assert "\n\n" not in own, "Markdown would end the piece of HTML"
+        assert f'<section class="tried" id="{name}">' in everything
+
+
+@needs_node
+def test_two_mistakes_at_once_are_named_where_one_of_them_seldom_comes_alone():
+    for name in try_it.WITH_ANOTHER:
+        pairs = {tuple(one.name for one in mistakes): variant for mistakes, variant in EXERCISES[name].pairs}
+        known = [mistake for mistake, *_ in try_it.known_mistakes(name)]
+        chosen = [(known[one], known[other]) for one, other, _ in try_it.known_pairs(name)]
+        told = run({name: [code_of(pairs[names]) for names in chosen]})[name]
+        assert len(chosen) >= 4
+        named = [tuple(one["names"]) for one in told]
+        assert sum(map(bool, named)) >= len(chosen) - 1  # np.maximum.accumulate is not known there
+        assert [names or both for names, both in zip(named, chosen, strict=True)] == chosen
