@@ -108,7 +108,6 @@ def tried_out(lesson):
         "inputs as your answer, and name the one that gives *your* numbers. Choose an answer, and see what the "
         f"check says.\n\n{answers_and_verdicts()}\n\n{by_hand()}\n\n"
         "Now write one: [type the code, and the page checks it](try.md). "
-        "Now write one: [type the code, and the page checks it](try.md). "
         "Can you name them, too? Every day has a solution with one wrong line: "
         "[Which line is wrong?](wrong_lines.md) The checks themselves have been measured: "
         "[How sharp are the checks?](evidence.md)\n\n"
@@ -119,7 +118,8 @@ def on_your_machine():
     """How to get the course, and by whom it is."""
     public = repository.source()
     return (
-        "## Run it on your machine\n\nThese pages are for reading. The exercises are done in JupyterLab. "
+        "## Run it on your machine\n\nThese pages are for reading. Some exercises can be typed "
+        "here, and all are done in JupyterLab. "
         f"{'With git and' if public else 'In a clone of the repository, with'} Python 3.10 or later, "
         f"this {'fetches the course, ' if public else ''}makes an environment and opens the first "
         f"lesson:\n\n```sh\n{repository.clone_command()}python3 -m transformer_lessons lab\n```\n\n"
