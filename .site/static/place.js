@@ -63,7 +63,7 @@
   const fold = (those, away) => {
     those.forEach(section => section.classList.toggle('folded', away));
     show();
-    dispatchEvent(new Event('resize'));  // what has been out of sight is measured
+    if (those.length) dispatchEvent(new Event('resize'));  // what has been out of sight is measured
   };
   // remember.js comes after this script.
   const keep = () => globalThis.remembered?.keep(kept => { kept.folded[lesson] = sections.filter(section => section.matches('.folded')).map(({id}) => id); });

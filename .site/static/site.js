@@ -316,7 +316,7 @@ globalThis.curled = text => text.replace(/(?<=\p{L})'(?=\p{L})|(?<=s)'(?=\s)/gu,
   const fit = () => fitThese(all());  // at once, before it is presented
 
   // Else piece by piece, what is on the screen first, so that the page answers meanwhile.
-  const AT_ONCE = 12, idle = globalThis.requestIdleCallback ?? (work => setTimeout(work, 20));
+  const AT_ONCE = 6, idle = globalThis.requestIdleCallback ?? (work => setTimeout(work, 20));
   let waiting = [], fitting = false;
   const fitSoon = () => {
     const far = element => {

@@ -88,6 +88,7 @@ def settle(browser):
     """Waits for fonts, and for what scripts do."""
     time.sleep(0.1)
     browser.execute_async_script("document.fonts.ready.then(() => arguments[0]())")
+    WebDriverWait(browser, 20).until(lambda b: not b.find_elements(By.CSS_SELECTOR, "html.fitting"))
     time.sleep(0.1)
 
 
