@@ -124,8 +124,8 @@ def contract_of(exercise):
 def exercise_page(exercise, puzzles, editor):
     """`puzzles` is the folded "Which line is wrong?", `editor` what the exercise is tried in, if it can be."""
     mistakes = "".join(
-        f'<tr id="{slug(mistake.name)}"><th scope="row">{html(mistake.name)}</th><td>{html(mistake.why)} '
-        f"<em>→ {html(mistake.look)}</em></td></tr>\n"
+        f'<details class="mistake" id="{slug(mistake.name)}"><summary>{html(mistake.name)}</summary>'
+        f"<p>{html(mistake.why)}</p><p><em>→ {html(mistake.look)}</em></p></details>\n"
         for mistake in exercise.mistakes.values()
     )
     stub = f"```python\n{exercise.stub.strip()}\n```"
@@ -138,8 +138,6 @@ def exercise_page(exercise, puzzles, editor):
         f"{hints(exercise)}\n{samples(exercise, True)}\n{fold_code('A solution', exercise.solution_text())}\n"
         f"## The {len(exercise.mistakes)} mistakes that its check knows\n\n"
         "The check runs each of them on the same inputs as the answer, and names the one that gives the "
-        "same numbers.\n\n"
-        '<table class="mistakes">\n<thead><tr><th scope="col">mistake</th>'
-        '<th scope="col">what is wrong <em>→ where to look</em></th></tr></thead>\n'
-        f"<tbody>\n{mistakes}</tbody>\n</table>\n"
+        "same numbers. Each opens to what is wrong, and where to look.\n\n"
+        f'<div class="mistakes">\n{mistakes}</div>\n'
     )

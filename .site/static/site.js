@@ -137,7 +137,15 @@ globalThis.curled = text => text.replace(/(?<=\p{L})'(?=\p{L})|(?<=s)'(?=\s)/gu,
       }
       starts.push(...best[begin][1]);
     }
-    return starts;
+    return joined(all, starts);
+  };
+  const joined = (all, starts) => {  // a screen that is nearly empty takes up the next one, if both fit
+    const end = number => all[(number + 1 < starts.length ? all.indexOf(starts[number + 1]) : all.length) - 1];
+    return starts.reduce((kept, start, number) => {
+      const before = kept.at(-1), empty = before && from(before, end(number - 1)) < 0.4 * room();
+      const both = empty && before.tagName !== 'H1' && from(before, end(number)) + over(before) <= room();
+      return both ? kept : [...kept, start];
+    }, []);
   };
   let starts = [], at = 0, here = 0;
   const ofScreen = () => {
@@ -159,15 +167,12 @@ globalThis.curled = text => text.replace(/(?<=\p{L})'(?=\p{L})|(?<=s)'(?=\s)/gu,
     document.querySelectorAll('.elsewhere').forEach(piece => piece.classList.remove('elsewhere'));
     running.textContent = '';
   };
-  // What is short is shown larger; what is a little too long for one screen, a little smaller.
-  const enlarge = shown => {
-    const picture = shown.some(piece => piece.matches('.diagram') || piece.querySelector('img, .playground, .attention-explorer'));
-    const wide = () => shown.some(piece => [piece, ...piece.querySelectorAll('pre, .formula')].some(part => part.scrollWidth > part.clientWidth + 1));
+  // Letters have one size throughout a lesson; only what is a little too long for one screen is a little smaller.
+  const shrink = shown => {
     const set = size => shown.forEach(piece => { piece.style.zoom = size; });
-    for (const size of [...(picture || wide() ? [] : [1.3, 1.2, 1.1]), 1, 0.95, SMALLEST]) {
+    for (const size of [1, 0.95, SMALLEST]) {
       set(size);
-      const most = (size > 1 ? 0.8 : 1) * room() - over(shown[0]);
-      if (from(shown[0], shown.at(-1)) <= most && !(size > 1 && wide())) return;
+      if (from(shown[0], shown.at(-1)) <= room() - over(shown[0])) return;
     }
     if (shown.some(piece => piece.matches('.live') || piece.querySelector('.playground, .live')))  // a playground is used as a whole, and so is the model
       for (const size of [0.85, 0.8, 0.75, 0.7]) {
@@ -181,7 +186,7 @@ globalThis.curled = text => text.replace(/(?<=\p{L})'(?=\p{L})|(?<=s)'(?=\s)/gu,
     fit();
     running.textContent = heading(shown[0]) ? '' : title(shown[0]);
     running.style.left = `${box(shown[0].closest('section')).left}px`;
-    enlarge(shown);
+    shrink(shown);
     const top = margin() + over(shown[0]), free = Math.max(0, room() - from(shown[0], shown.at(-1)) - over(shown[0]));
     scroll(scrollY + box(shown[0]).top - top - (free > innerHeight / 4 ? Math.min(free / 3, innerHeight / 5) : 0));
     document.activeElement.blur();  // the next key is for the screen
@@ -286,6 +291,13 @@ globalThis.curled = text => text.replace(/(?<=\p{L})'(?=\p{L})|(?<=s)'(?=\s)/gu,
       if (event.target.closest?.(parts)) setTimeout(goOn);
     });
   addEventListener('submit', goOn);
+
+  // What a link leads to is unfolded.
+  const unfold = () => {
+    const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (target && target.matches('details.mistake')) target.open = true;
+  };
+  for (const kind of ['DOMContentLoaded', 'hashchange']) addEventListener(kind, unfold);
 
   // On paper nothing is folded.
   let folded = [];

@@ -251,7 +251,7 @@ def test_a_puzzle_is_the_right_answer_with_one_line_that_a_known_mistake_has_ins
             assert line != right[at]
             codes = [wrong_lines.code_of(variant.tree) for variant in exercise.mistakes[mistake].variants]
             assert [*right[:at], line, *right[at + 1 :]] in codes, mistake
-            assert f'<tr id="{anchor}">' in written[f"exercises/{name}.md"]
+            assert f'<details class="mistake" id="{anchor}">' in written[f"exercises/{name}.md"]
 
 
 def test_the_puzzles_of_an_exercise_are_a_script_of_their_own(written, tmp_path):
@@ -444,7 +444,10 @@ def test_the_evidence_begins_with_the_sums_of_its_own_tables(written):
 @pytest.mark.parametrize("name", EXERCISES)
 def test_the_page_of_an_exercise_tells_every_mistake_hint_and_a_solution(name, written):
     exercise, page = EXERCISES[name], text_of(written[f"exercises/{name}.md"])
-    rows = re.findall(r'<tr id="[^"]+"><th scope="row">(.*?)</th><td>(.*?) <em>→ (.*?)</em></td></tr>', page)
+    rows = re.findall(
+        r'<details class="mistake" id="[^"]+"><summary>(.*?)</summary><p>(.*?)</p><p><em>→ (.*?)</em></p></details>',
+        page,
+    )
     mistakes = exercise.mistakes.values()
     assert rows == [tuple(text.replace("`", "") for text in (m.name, m.why, m.look)) for m in mistakes]
     assert all(text.replace("`", "") in page for hint in exercise.hints for text in hint)
