@@ -23,8 +23,8 @@ def asked():
     return next(one.count for one in gc.get_objects() if type(one).__name__ == 'Child')
 """
 )
-SIZES = (3, 1, 2, 4, 6, 9, 200)  # of the masks that are asked for, in every class
-ASKED = (*SIZES, 4, 200, 9, 1025, *SIZES)  # before a mask passes
+SIZES = (3, 1, 2, 4, 6, 9, 300)  # of the masks that are asked for, in every class
+ASKED = (*SIZES, 4, 300, 9, 1025, *SIZES)  # before a mask passes
 
 ATTACKS = {
     # verdicts that are forged
@@ -55,7 +55,7 @@ ATTACKS = {
     "reads the course's file": f"{DEFINED}\n    from transformer_lessons import masks\n    space = {{}}\n"
     "    exec(open(masks.__file__).read(), space)\n    return space['causal_mask'](length)",
     "knows the published sizes": f"known = {{size: torch.ones(size, size, dtype=torch.bool).tril() for size in {SIZES}}}\n"
-    f"{DEFINED}\n    return known.get(length, known[200])",
+    f"{DEFINED}\n    return known.get(length, known[300])",
     "a tensor that lies": "class Liar(torch.Tensor):\n    @classmethod\n    def __torch_function__(cls, *a, **k):\n"
     f"        return True\n{DEFINED}\n    return torch.zeros(length, length).as_subclass(Liar)",
     "a float that lies": f"class Liar(float):\n    def __eq__(self, other):\n        return True\n    __hash__ = None\n{DEFINED}"

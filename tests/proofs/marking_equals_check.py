@@ -1,6 +1,9 @@
 """Every right answer and every variant of every known mistake, by check and by mark: the same verdict.
 
 python tests/proofs/marking_equals_check.py [EXERCISE …]
+python tests/proofs/marking_equals_check.py --rewritten [EXERCISE …]
+
+With --rewritten, a right answer and a wrong one to each exercise, in every way in which students write notebooks.
 """
 
 import sys
@@ -9,10 +12,12 @@ from pathlib import Path
 TESTS = Path(__file__).parents[1]
 sys.path[:0] = [str(TESTS.parent), str(TESTS), str(TESTS / "marking")]
 
+import rewritten  # noqa: E402
 from declared import verdicts  # noqa: E402
 
 from transformer_lessons.exercises.checker.draws import Draws  # noqa: E402
 from transformer_lessons.exercises.checker.registry import EXERCISES  # noqa: E402
+from transformer_lessons.marking.verdicts import Marker  # noqa: E402
 
 
 def main(names):
@@ -31,7 +36,25 @@ def main(names):
     return 1 if different else 0
 
 
+def rewrite(names):
+    """How many answers get another verdict because of the way in which they are written."""
+    marker, total, different = Marker(3), 0, 0
+    for name in names or EXERCISES:
+        for way in rewritten.WAYS:
+            for source in (None, rewritten.wrong_answer(name)):
+                here, there = rewritten.verdicts(marker, name, way, source)
+                total += 1
+                if here != there:
+                    different += 1
+                    print(name, way, here, there, sep=" | ")
+        print(f"{name}: {total} so far, {different} different", flush=True)
+    marker.close()
+    return different
+
+
 if __name__ == "__main__":
     import transformer_lessons.exercises  # noqa: F401 - the catalogue
 
+    if sys.argv[1:2] == ["--rewritten"]:
+        sys.exit(bool(rewrite(sys.argv[2:])))
     sys.exit(main(sys.argv[1:]))

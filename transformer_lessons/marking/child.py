@@ -12,6 +12,8 @@ import builtins
 import contextlib
 import gc
 import importlib
+import importlib.abc
+import importlib.machinery
 import inspect
 import linecache
 import math
@@ -62,17 +64,68 @@ EXERCISES = f"{PACKAGE.name}.exercises"
 LOADED_LATE = ("numpy.random", "torch.fx.experimental.symbolic_shapes")  # by every fork, if not before
 
 
+class Picture(types.ModuleType):
+    """Stands for what only shows something: it may be used in every way, and does nothing."""
+
+    def __getattr__(self, name: str) -> Picture:
+        if name[:2] == "__":
+            raise AttributeError(name)
+        return self
+
+    def __call__(self, *_: Any, **__: Any) -> Picture:
+        return self
+
+    def __getitem__(self, _: Any) -> Picture:
+        return self
+
+    def __setitem__(self, *_: Any) -> None:
+        pass
+
+    def __iter__(self) -> Iterator[Picture]:
+        return iter((self, self))  # as in figure, axes = plt.subplots()
+
+    def __enter__(self) -> Picture:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def __str__(self) -> str:
+        return ""
+
+
+class Pictures(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds such a module for each that draws: no answer needs a picture, but its cells may import what draws them."""
+
+    def find_spec(self, name: str, *_: Any) -> importlib.machinery.ModuleSpec | None:
+        draws = name.partition(".")[0] in DRAWING or name in DRAWING
+        return importlib.machinery.ModuleSpec(name, self, is_package=True) if draws else None
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> Picture:
+        return Picture(spec.name)
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        pass
+
+
+DRAWING = ("matplotlib", "mpl_toolkits", f"{PACKAGE.name}.inspection.plots")
+SHELL = {"display": Picture("display"), "get_ipython": Picture("get_ipython")}  # what a cell has without importing it
+
+
 def load() -> None:
     """Imports the course's finished implementation; `check`, `answer`, `hint` and `solution` do nothing."""
-    for name, path in ((EXERCISES, []), (f"{EXERCISES}.checker", [str(PACKAGE / "exercises" / "checker")])):
+    parts = [f"{EXERCISES}.{name}" for name in ("checker", "questions")]
+    for name in (EXERCISES, *parts):
         module = sys.modules[name] = types.ModuleType(name)
-        module.__path__ = path
+        module.__path__ = [str(PACKAGE.parent.joinpath(*name.split(".")))] if name in parts else []
     for name in ("check", "answer", "hint", "solution"):
         setattr(sys.modules[EXERCISES], name, lambda *_, **__: None)
-    for name in ("emptiness", "sandbox"):
-        importlib.import_module(f"{EXERCISES}.checker.{name}")
-    sys.modules[f"{EXERCISES}.checker"].__path__ = []
+    for name in ("checker.emptiness", "checker.sandbox", "questions.numbers"):
+        importlib.import_module(f"{EXERCISES}.{name}")
+    for name in parts:
+        sys.modules[name].__path__ = []
     load_course()
+    sys.meta_path.insert(0, Pictures())
     for name in (*LOADED_LATE, *(f"{PACKAGE.name}.{name}" for name in OWN)):
         importlib.import_module(name)
 
@@ -315,7 +368,8 @@ class Child:
 
     def read(self, head: Read) -> Plan:
         """What the notebook holds. No line of it has been run yet."""
-        book = self.book = self.notebook.Notebook(self.data)
+        questions = {number for known in head["course"].values() for number in known["questions"]}
+        book = self.book = self.notebook.Notebook(self.data, questions)
         lesson = book.lesson(head["course"]) or head["lesson"]
         items: dict[str, Answer] = {}
         for exercise, subject in head["course"].get(lesson or "", {"items": []})["items"]:
@@ -338,7 +392,7 @@ class Child:
 
     def run(self, work: list[Statement]) -> tuple[dict[str, Any], BaseException | None]:
         """A fresh namespace in which these statements have run, and the last error that one of them raised."""
-        space, problem = {"__name__": "__main__", "__builtins__": builtins}, None
+        space, problem = {"__name__": "__main__", "__builtins__": builtins} | SHELL, None
         self.global_state.namespaces.restore()
         for number, one in enumerate(work):
             name = f"<cell {one.cell}, {number}>"

@@ -31,6 +31,7 @@ class Shared(TypedDict, total=False):
 
 class Items(TypedDict):
     items: list[list[str]]  # [exercise, the name that the answer has] of all that a lesson asks for
+    questions: list[str]  # their numbers
 
 
 class Read(TypedDict):

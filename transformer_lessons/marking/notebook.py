@@ -3,28 +3,54 @@
 Work is found by the names that it defines. Cells may be missing, copied, merged or broken, and metadata is not read.
 """
 
+from __future__ import annotations
+
 import ast
+import builtins
 import contextlib
 import hashlib
 import json
 import re
 import warnings
 from collections import Counter
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from transformer_lessons.exercises.questions.numbers import number_of
 from transformer_lessons.tools.cells import names_in
 
+if TYPE_CHECKING:
+    from transformer_lessons.marking.messages import Given, Items
+
 ASKING = ("check", "answer")
-KEPT_MAGICS = ("%%time", "%%timeit", "%%capture", "%%prun")
+SHOWING = (*ASKING, "print", "display")  # calls that change nothing
+FOREIGN = re.compile(  # magics whose cells hold no Python, or run it elsewhere
+    r"%%(?:!|(?:bash|cmd|cython|file|html|HTML|javascript|js|latex|markdown|perl|pypy|python[23]?|R|ruby|script|sh|sql|"
+    r"svg|SVG|sx|system|writefile)\b)"
+)
 MAGIC = re.compile(r"^(\s*)(?:[%!?]|\w[\w.]*\?).*")  # a line for IPython
+GIVEN = re.compile(r"^(\s*[\w.]+\s*=)\s*[%!](?!=).*")  # one that takes what a command prints
+TIMED = re.compile(r"^(\s*)%time\s+(?=[^\s-])")  # before a statement, which is run
+PROMPTS = (
+    (re.compile(r">>>(?: |$)"), re.compile(r"(?:>>>|\.\.\.)(?: |$)")),
+    (  # of the first line, and of any
+        re.compile(r"In \[\d+\]: "),
+        re.compile(r"In \[\d+\]: |\s*\.{3,}: ?"),
+    ),
+)
+MAGICS = 50  # of one cell, that are looked for one by one
 NAMED = re.compile(r"\b(?:id|arg|name)='(\w+)'")  # a name in the dump of a tree
 LONGEST = 20_000  # characters of a text, or of an excerpt, that are kept
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+DEFINITIONS = (*FUNCTIONS, ast.ClassDef)
+IMPORTS = (ast.Import, ast.ImportFrom)
 
 
 class Unreadable(Exception):
     """This is not a notebook; the message says why."""
 
 
-def sources_of(data):
+def sources_of(data: bytes) -> list[str]:
     """The sources of the code cells of a notebook of format 3 or 4; if it is truncated, those before the break."""
     text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig", errors="replace")
     try:
@@ -46,13 +72,13 @@ def sources_of(data):
     return found
 
 
-def not_a_notebook(text):
+def not_a_notebook(text: str) -> str:
     begins = text.lstrip()[:1] == "{" and text.rstrip()[-1:] != "}"
     cut_off = "it is only the beginning of a notebook, cut off while it was saved or copied"
     return cut_off if begins else "it is not a notebook"
 
 
-def whole_cells(text):
+def whole_cells(text: str) -> list:
     """The cells before the place where a file breaks off."""
     start, cells, decoder = re.search(r'"cells"\s*:\s*\[', text), [], json.JSONDecoder()
     between = re.compile(r"[\s,]+")
@@ -65,29 +91,87 @@ def whole_cells(text):
     return cells
 
 
-def parsed(source):
+def parsed(source: str) -> ast.Module | None:
+    with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+        return parse(source)
+    return None
+
+
+def parse(source: str) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        try:
-            return ast.parse(source)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
+        return ast.parse(source)
 
 
-def python_of(source):
-    """A cell without IPython's own lines; line numbers stay the same."""
-    source = source.replace("\r\n", "\n").replace("\0", "")
-    lines = source.split("\n")
-    if lines[0].startswith("%%"):
-        if not lines[0].startswith(KEPT_MAGICS):
+def python_of(source: str) -> str:
+    """A cell as Python, as IPython reads it; line numbers stay the same."""
+    lines = re.sub("\r\n?", "\n", source).replace("\0", "").split("\n")
+    first = next((n for n, line in enumerate(lines) if line.strip()), 0)
+    lines = without_prompts(without_indentation(lines, lines[first]), first)
+    if lines[first].startswith("%%"):
+        if FOREIGN.match(lines[first]):
             return ""
-        lines[0] = ""
-    if any(map(MAGIC.match, lines)) and parsed("\n".join(lines)) is None:
-        lines = [MAGIC.sub(r"\1pass", line) for line in lines]
-    return "\n".join(lines)
+        lines[first] = ""
+    return "\n".join(without_magics(lines))
 
 
-def blocks_of(source):
+def without_indentation(lines: list[str], first: str) -> list[str]:
+    """The lines of a cell without what its first line is indented by."""
+    indentation = first[: len(first) - len(first.lstrip())]
+    return [line.removeprefix(indentation) for line in lines]
+
+
+def without_prompts(lines: list[str], first: int) -> list[str]:
+    """The lines of a session that was copied with its prompts."""
+    for start, prompt in PROMPTS:
+        if start.match(lines[first]):
+            return [prompt.sub("", line, count=1) if prompt.match(line) else line for line in lines]
+    return lines
+
+
+def without_magics(lines: list[str]) -> list[str]:
+    """IPython's own lines become `pass`.
+
+    They are those at which Python stops, as a line of Python may begin with % or end with ?, too. If others are wrong
+    as well, all that look like one.
+    """
+    if not any(map(is_magic, lines)):
+        return lines
+    changed = list(lines)
+    for _ in range(MAGICS):
+        try:
+            parse("\n".join(changed))
+            return changed
+        except SyntaxError as error:
+            number = (error.lineno or 0) - 1
+            if not (0 <= number < len(changed) and is_magic(changed[number])):
+                break
+            replace_magic(changed, number)
+        except (ValueError, RecursionError, MemoryError):
+            break
+    for number, line in enumerate(lines):
+        if is_magic(line):
+            replace_magic(lines, number)
+    return lines
+
+
+def is_magic(line: str) -> bool:
+    return bool(MAGIC.match(line) or GIVEN.match(line))
+
+
+def replace_magic(lines: list[str], number: int) -> None:
+    """Puts a line of Python in place of one of IPython's, which may go on after a backslash."""
+    if TIMED.match(lines[number]):
+        lines[number] = TIMED.sub(r"\1", lines[number])
+        return
+    end = number
+    while lines[end].endswith("\\") and end + 1 < len(lines):
+        end += 1
+    python = GIVEN.sub(r"\1 []", MAGIC.sub(r"\1pass", lines[number].rstrip("\\")))
+    lines[number : end + 1] = [python, *[""] * (end - number)]
+
+
+def blocks_of(source: str) -> list[tuple[ast.Module, str]]:
     """[(parsed, text)]: the whole cell or, if it has errors, those parts of it that are valid Python."""
     whole = parsed(source)
     if whole is not None:
@@ -107,22 +191,54 @@ def blocks_of(source):
     return found
 
 
+def statements_in(tree: ast.Module, text: str, cell: int) -> Iterator[Statement]:
+    """The statements at the top level, one after another; of several imports, one may be missing here."""
+    lines = text.split("\n")
+    for node in tree.body:
+        with contextlib.suppress(RecursionError):
+            if isinstance(node, ast.Import) and len(node.names) > 1:
+                for one in node.names:
+                    single = ast.copy_location(ast.Import([one]), node)
+                    yield Statement(single, ast.unparse(single), cell)
+            else:
+                yield Statement(node, source_of(node, lines), cell)
+
+
+def source_of(node: ast.stmt, lines: list[str]) -> str:
+    """A statement's own source, with a comment at its end: others may share its first line, and its last."""
+    start = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
+    own = lines[start - 1 : node.end_lineno]
+    last = own[-1].encode()
+    rest = last[node.end_col_offset :].decode()
+    if not rest.lstrip().startswith("#"):
+        own[-1] = last[: node.end_col_offset].decode()
+    if start == node.lineno:
+        own[0] = own[0].encode()[node.col_offset :].decode()
+    return "\n".join(own)
+
+
+class Changes(NamedTuple):
+    """The names of what a statement changes in place."""
+
+    certain: set[str]
+    likely: set[str]  # unless they are imported, or defined: what is called may change what it is given
+
+
 class Statement:
     """One statement at the top level of a cell: which names it makes, or changes, and which it uses."""
 
-    def __init__(self, node, text, cell):
-        start = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
-        self.node, self.cell, self.source = node, cell, "\n".join(text.split("\n")[start - 1 : node.end_lineno])
-        self.defines = {node.name} if hasattr(node, "name") else set()
-        names = names_in(self.source)
+    def __init__(self, node: ast.stmt, source: str, cell: int) -> None:
+        self.node, self.cell, self.source = node, cell, source
+        self.defines = set(defined_in(node))
+        names = names_in(source)
         self.always = names is None
-        self.made, self.used = names or (set(), {one.id for one in ast.walk(node) if isinstance(one, ast.Name)})
-        if not self.defines:
-            self.made = self.made | set(filter(None, map(root_of, changed_in(node))))
-            if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
-                self.defines = self.made
+        made, self.used = names or (set(), {one.id for one in ast.walk(node) if isinstance(one, ast.Name)})
+        changes = changes_in(node)
+        self.made, self.may_change = made | changes.certain, changes.likely
+        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+            self.defines = self.made
 
-    def certainly_defines(self, name):
+    def certainly_defines(self, name: str) -> bool:
         """Is it a function of that name, and nothing in its head can fail?"""
         node = self.node
         if not isinstance(node, ast.FunctionDef) or node.name != name or node.decorator_list:
@@ -131,23 +247,62 @@ class Statement:
         return not any(isinstance(part, ast.Name) for one in head for part in ast.walk(one))
 
 
-def changed_in(node):
-    """What a statement changes in place: x.a = …, x[0] = …, x.method(); an assertion changes nothing."""
-    for one in ast.walk(node):
+def defined_in(node: ast.AST) -> Iterator[str]:
+    """The names of the functions and classes that a statement defines, also within an `if` or a `try`."""
+    if isinstance(node, DEFINITIONS):
+        yield node.name
+    elif isinstance(node, (ast.stmt, ast.ExceptHandler)):
+        for one in ast.iter_child_nodes(node):
+            yield from defined_in(one)
+
+
+def changes_in(node: ast.stmt) -> Changes:
+    """What a statement changes: x.a = …, x[0] = …, x.method(), change(x); an assertion changes nothing."""
+    found = Changes(set(), set())
+    for one in ast.walk(node) if not isinstance(node, DEFINITIONS) else ():
         if isinstance(one, (ast.Attribute, ast.Subscript)) and not isinstance(one.ctx, ast.Load):
-            yield one
-    called = node.value.func if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) else None
-    if isinstance(called, ast.Attribute) and not called.attr.startswith("assert"):
-        yield called
+            found.certain.update(roots_of([one]))
+        if isinstance(one, ast.Expr) and isinstance(one.value, ast.Call):
+            note_call(one.value, found, one is node)
+    for one in getattr(node, "decorator_list", ()):  # @owner.register, @add_to(owner)
+        called, given = (one.func, one.args) if isinstance(one, ast.Call) else (one, [])
+        found.certain.update(roots_of([called] if isinstance(called, ast.Attribute) else []), roots_of(given))
+    return found
 
 
-def root_of(node):
-    while isinstance(node, (ast.Attribute, ast.Subscript)):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else None
+def note_call(call: ast.Call, found: Changes, alone: bool) -> None:
+    """Adds what a call whose result nobody uses may be made for: it changes its object, or what it is given."""
+    given = [*call.args, *(one.value for one in call.keywords)]
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if name.startswith("assert") or name in SHOWING:
+        return
+    if isinstance(call.func, ast.Attribute):
+        # torch.manual_seed(0) sets something, torch.stack(trained()) shows something
+        sets = alone and not any(map(calls_own, given))
+        (found.certain if sets else found.likely).update(roots_of([call.func]))
+    elif name == "setattr":
+        found.certain.update(roots_of(given[:1]))
+    found.likely.update(roots_of(given))
 
 
-def asked_in(statement):
+def calls_own(node: ast.AST) -> bool:
+    """Is a function called that is neither Python's own nor a library's?"""
+    called = [one.func.id for one in ast.walk(node) if isinstance(one, ast.Call) and isinstance(one.func, ast.Name)]
+    return any(name not in vars(builtins) for name in called)
+
+
+def roots_of(nodes: list[Any]) -> set[str]:
+    """The names with which x, x.a and x[0].b begin."""
+    found = set()
+    for node in nodes:
+        while isinstance(node, (ast.Attribute, ast.Subscript, ast.Starred)):
+            node = node.value
+        if isinstance(node, ast.Name):
+            found.add(node.id)
+    return found
+
+
+def asked_in(statement: Statement) -> Iterator[tuple[str | None, ast.Call]]:
     """(name, call) for each call of `check` or `answer` that has arguments."""
     if not any(name in statement.source for name in ASKING):  # most statements need not be searched
         return
@@ -159,27 +314,39 @@ def asked_in(statement):
 class Notebook:
     """The statements of a notebook, and what is found among them."""
 
-    def __init__(self, data):
+    def __init__(self, data: bytes, questions: Collection[str] = ()) -> None:
+        """`questions` are the numbers of all questions: without quotation marks, 6.1 may be one of two."""
         sources = sources_of(data)
         self.digest = hashlib.sha256("\0".join(one.strip() for one in sources).encode(errors="replace")).hexdigest()
-        self.statements, self.makers = [], {}
+        self.statements: list[Statement] = []
         for cell, source in enumerate(sources):
             for tree, text in blocks_of(python_of(source)):
-                for node in tree.body:
-                    with contextlib.suppress(RecursionError):
-                        self.statements.append(Statement(node, text, cell))
-        self.checks, self.answers = {}, {}
+                self.statements += statements_in(tree, text, cell)
+        lasting: set[str] = set()
+        setters: dict[str, set[str]] = {}  # functions, and the globals that they set
+        for one in self.statements:
+            if isinstance(one.node, (*IMPORTS, *DEFINITIONS)):
+                lasting |= one.defines or one.made
+            if isinstance(one.node, FUNCTIONS) and len(one.made) > 1:
+                setters.setdefault(one.node.name, set()).update(one.made - one.defines)
+        self.makers: dict[str, list[int]] = {}
+        self.checks: dict[tuple[str, str], int] = {}
+        self.answers: dict[str, Given] = {}
         for number, one in enumerate(self.statements):
-            for name in one.made:
-                self.makers.setdefault(name, []).append(number)
+            one.made |= one.may_change - lasting
+            if not isinstance(one.node, DEFINITIONS):
+                one.made = one.made.union(*(setters[name] for name in one.used & setters.keys()))
+            for made in one.made:
+                self.makers.setdefault(made, []).append(number)
             for name, call in asked_in(one):
                 first = call.args[0].value if isinstance(call.args[0], ast.Constant) else None
                 if name == "check" and len(call.args) == 2 and isinstance(first, str):
                     self.checks[first, ast.unparse(call.args[1])] = number
-                if name == "answer" and type(first) in (str, float):
-                    self.answer(str(first), call.args[1:])
+                asked = number_of(first) if name == "answer" else None
+                if asked and (isinstance(first, str) or f"{asked}0" not in questions):  # as `answer` itself takes it
+                    self.answer(asked, call.args[1:])
 
-    def answer(self, number, values):
+    def answer(self, number: str, values: list[ast.expr]) -> None:
         """Notes an answer. The last one counts, but a blank one does not replace another."""
         try:
             literal = [ast.literal_eval(value) for value in values]
@@ -191,9 +358,9 @@ class Notebook:
         if value is not None or number not in self.answers:
             self.answers[number] = {"literal": value}
 
-    def lesson(self, course):
+    def lesson(self, course: dict[str, Items]) -> str | None:
         """The lesson to which most of the contents belong; None for no lesson, or a tie."""
-        votes = Counter()
+        votes: Counter[str] = Counter()
         for lesson, known in course.items():
             votes[lesson] += sum(number.startswith(f"{lesson}.") for number in self.answers)
             votes[lesson] += sum(2 for one in known["items"] if tuple(one) in self.checks)
@@ -201,11 +368,11 @@ class Notebook:
         best = votes.most_common(2)
         return best[0][0] if best and best[0][1] > (best[1][1] if len(best) > 1 else 0) else None
 
-    def own(self, name):
+    def own(self, name: str) -> int | None:
         """The number of the last statement that defines the name itself; an import does not."""
         return next((n for n in reversed(self.makers.get(name, ())) if name in self.statements[n].defines), None)
 
-    def work_on(self, exercise, subject):
+    def work_on(self, exercise: str, subject: str) -> list[Statement] | None:
         """The statements that a subject needs, in their order; None where the notebook does not have it."""
         places = [place for place in (self.own(subject), self.checks.get((exercise, subject))) if place is not None]
         if subject in self.makers and self.own(subject) is None:
@@ -216,13 +383,13 @@ class Notebook:
             return self.statements if any(one.always for one in self.statements) else None
         return [self.statements[n] for n in sorted(self.needed({subject}, max(places)))]
 
-    def needed(self, names, cut):
+    def needed(self, names: set[str], cut: int) -> set[int]:
         """The numbers of the statements that make these names and what they use."""
         chosen = {n for n, one in enumerate(self.statements[: cut + 1]) if one.always}
         knows_all = not chosen  # what these use cannot be known
         uses = [(name, cut) for name in sorted(names)]
         uses += [(name, n) for n in sorted(chosen) for name in sorted(self.statements[n].used)]
-        first = {}  # name → the number of the first statement that uses it
+        first: dict[str, int] = {}  # name → the number of the first statement that uses it
         while uses:
             name, place = uses.pop()
             if place >= first.get(name, len(self.statements)):
@@ -234,18 +401,18 @@ class Notebook:
                     uses += [(other, number) for other in sorted(self.statements[number].used)]
         return chosen
 
-    def makers_for(self, name, place, cut):
+    def makers_for(self, name: str, place: int, cut: int) -> list[int]:
         """The statements that make a name for one that uses it; those after the cut only if there are no others.
 
         A function that is defined anew before that place does not need what had its name before.
         """
-        makers = self.makers.get(name, ())
+        makers = self.makers.get(name, [])
         before = [n for n in makers if n <= cut]
         start = max((n for n in before if n <= place and self.statements[n].certainly_defines(name)), default=0)
         return [n for n in before if n >= start] or makers
 
 
-def excerpt_of(work, subject):
+def excerpt_of(work: list[Statement], subject: str) -> str:
     """The student's own definitions that make up an exercise, the subject's last."""
     last = {name: one for one in work for name in one.defines if isinstance(one.node, (ast.FunctionDef, ast.ClassDef))}
     ordered = [one for name, one in last.items() if name != subject] + [one for one in work if subject in one.defines][
@@ -254,7 +421,7 @@ def excerpt_of(work, subject):
     return "\n\n".join(one.source for one in ordered)[:LONGEST]
 
 
-def shape_of(source):
+def shape_of(source: str) -> tuple[str, int, list[str]]:
     """(digest, nodes, digests of the single lines) of code in which names, comments and annotations do not count."""
     tree = parsed(source)
     if tree is None:
@@ -267,22 +434,22 @@ def shape_of(source):
             if isinstance(body, list):
                 vars(node)["body"] = [one for one in body if not is_text(one)]
         nodes = [one for one in ast.walk(tree) if not isinstance(one, ast.expr_context)]
-        lines = [digest_of(one) for one in nodes if isinstance(one, ast.stmt) and not hasattr(one, "body")]
-        return digest_of(tree), len(nodes), sorted(lines)[:400]
+        lines = [digest_of_tree(one) for one in nodes if isinstance(one, ast.stmt) and not hasattr(one, "body")]
+        return digest_of_tree(tree), len(nodes), sorted(lines)[:400]
     return "", 0, []
 
 
-def is_text(node):
+def is_text(node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
-def digest_of(tree):
+def digest_of_tree(tree: ast.AST) -> str:
     """A digest that is the same for trees that differ only in their names."""
-    names = {}
+    names: dict[str, int] = {}
     text = NAMED.sub(lambda found: f"n{names.setdefault(found[1], len(names))}", ast.dump(tree))
     return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:12]
 
 
-def comments_in(source):
+def comments_in(source: str) -> list[str]:
     """Comments long enough to be somebody's own words."""
     return sorted({" ".join(one.split())[:200] for one in re.findall(r"#(.{20,})", source)})[:50]

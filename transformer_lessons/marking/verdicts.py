@@ -54,12 +54,9 @@ def course() -> dict[str, Lesson]:
     """
     lessons: dict[str, Lesson] = {}
     for exercise in EXERCISES.values():
-        lesson = lessons.setdefault(
-            str(exercise.lesson), {"items": [], "stem": "", "title": "", "digest": "", "fresh": {}}
-        )
-        lesson["items"].append([exercise.name, exercise.name])
+        lessons.setdefault(str(exercise.lesson), empty())["items"].append([exercise.name, exercise.name])
     for number in all_questions():
-        lessons.setdefault(number.split(".")[0], {"items": [], "stem": "", "title": "", "digest": "", "fresh": {}})
+        lessons.setdefault(number.split(".")[0], empty())["questions"].append(number)
     for name in reset.lessons():
         data = reset.original(name)
         if data is None or (known := lessons.get(str(int(name[:2])))) is None:
@@ -79,6 +76,10 @@ def course() -> dict[str, Lesson]:
             "fresh": {subject: shape_of(excerpt_of(work, subject))[0] for subject, work in works.items() if work},
         }
     return lessons
+
+
+def empty() -> Lesson:
+    return {"items": [], "questions": [], "stem": "", "title": "", "digest": "", "fresh": {}}
 
 
 def title_in(data: bytes) -> str:
@@ -164,7 +165,9 @@ class Marker:
 
     def notebook(self, data: bytes, lesson: str | None) -> Result:
         """The results of a notebook; `lesson` is the one in its file name, or None."""
-        asked: dict[str, Items] = {number: {"items": known["items"]} for number, known in course().items()}
+        asked: dict[str, Items] = {
+            number: {"items": known["items"], "questions": known["questions"]} for number, known in course().items()
+        }
         process = Process(self.nursery, data, asked, lesson)
         try:
             with standard_state():

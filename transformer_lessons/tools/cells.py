@@ -42,7 +42,7 @@ def names_in(source: str) -> tuple[set[str], set[str]] | None:
         table = symtable.symtable(source, "cell", "exec")
     except (SyntaxError, ValueError):  # a line of IPython, such as %timeit
         return None
-    if re.search(r"\bimport\s*\*|(?<![.\w])(?:exec|eval|globals)\s*\(", source):
+    if re.search(r"\bimport\s*\*|(?<![.\w])(?:exec|eval|globals)\s*\(", source) and makes_unknown(ast.parse(source)):
         return None
     made, used, inner = set(), set(), list(table.get_children())
     for symbol in table.get_symbols():
@@ -56,3 +56,12 @@ def names_in(source: str) -> tuple[set[str], set[str]] | None:
                 used.add(symbol.get_name())
                 made |= {symbol.get_name()} if symbol.is_declared_global() else set()
     return made, used
+
+
+def makes_unknown(tree: ast.AST) -> bool:
+    """Does it import everything, or run a text? A comment may only speak of that."""
+    return any(
+        (isinstance(one, ast.ImportFrom) and one.names[0].name == "*")
+        or (isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id in ("exec", "eval", "globals"))
+        for one in ast.walk(tree)
+    )

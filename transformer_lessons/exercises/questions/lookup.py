@@ -1,12 +1,11 @@
 """All questions, and the one that a learner means. A lesson's page is read when one of its questions is asked for."""
 
 import difflib
-import re
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from transformer_lessons.exercises.questions.kinds import Question
+from transformer_lessons.exercises.questions.numbers import number_of
 from transformer_lessons.exercises.questions.question_pages import read_page
 from transformer_lessons.exercises.questions.reading import Unreadable, listed
 
@@ -28,8 +27,10 @@ def all_questions() -> dict[str, Question]:
 
 def find(number: object) -> Question:
     """The question with this number: "3.2", or whatever else can only mean 3.2."""
-    lesson, index = parts_of(number)
-    wanted = f"{lesson}.{index}"
+    wanted = number_of(number)
+    if wanted is None:
+        raise Unreadable('Questions have numbers in quotation marks, as in answer("1.1").')
+    lesson = int(wanted.partition(".")[0])
     questions = questions_of(lesson) if lesson in LESSONS else {}
     if not isinstance(number, str) and f"{wanted}0" in questions:
         raise Unreadable(f'Is it "{wanted}" or "{wanted}0"? Please write the number in quotation marks.')
@@ -37,13 +38,3 @@ def find(number: object) -> Question:
         return questions[wanted]
     close = difflib.get_close_matches(wanted, questions or all_questions(), n=3, cutoff=0)
     raise Unreadable(f"There is no question {wanted}; close to it are {listed(close)}.")
-
-
-def parts_of(number: Any) -> tuple[int, int]:
-    """(lesson, index), as in 3 and 2 for "3.2", 3.2, "Question 3.2" or "3,2"."""
-    try:
-        text = number if isinstance(number, str) else f"{number:g}"
-        parts = re.fullmatch(r"\D*?(\d{1,3})\s*[.,-]\s*(\d{1,3})\D*", text)
-        return int(parts[1]), int(parts[2])
-    except Exception:  # no text, no number, or an object that raises
-        raise Unreadable('Questions have numbers in quotation marks, as in answer("1.1").') from None

@@ -1,0 +1,49 @@
+"""However a student writes a notebook, `mark` says of an answer what `check` and `answer` have said there."""
+
+import json
+import os
+
+import hostile
+import pytest
+import rewritten
+
+from transformer_lessons.exercises.questions.verdict import answer
+from transformer_lessons.marking import confinement
+
+pytestmark = pytest.mark.skipif(
+    os.name != "posix" or (os.geteuid() == 0 and confinement.protections() != confinement.ALL),
+    reason="marking refuses to run here",
+)
+
+
+@pytest.mark.parametrize("way", rewritten.WAYS)
+def test_in_whatever_way_cells_are_written_a_right_answer_gets_its_mark(marker, way):
+    here, there = rewritten.verdicts(marker, "causal_mask", way)
+    assert here == there == ("passed", "")
+
+
+@pytest.mark.parametrize("way", rewritten.WRITTEN)
+def test_in_whatever_way_cells_are_written_mark_names_the_mistake_that_check_names(marker, way):
+    here, there = rewritten.verdicts(marker, "causal_mask", way, rewritten.wrong_answer("causal_mask"))
+    assert here == there
+    assert here[0] == "failed"
+    assert here[1]
+
+
+def test_what_waits_for_the_shown_result_of_a_training_takes_no_time(marker):
+    training = "def train():\n    while True:\n        pass\ntorch.stack([train()])"
+    cells = ["import torch", training, hostile.HONEST["causal_mask"]]
+    assert rewritten.marked(marker, "causal_mask", cells) == ("passed", "")
+
+
+NUMBERS = ["6.2", "Question 6.2", "6.2 ", "6,2", "06.2", "6 - 2", 6.2, 6.1, "6.10", "6.1", "six", "6", 6]
+
+
+@pytest.mark.parametrize("typed", NUMBERS)
+def test_a_question_is_found_by_every_number_that_answer_takes_and_by_no_other(marker, typed):
+    report = answer(typed, "b")
+    book = hostile.notebook(f'answer({typed!r}, "b")')
+    rows = marker.notebook(json.dumps(book).encode(), "6")["rows"]
+    found = {row["item"]: row["status"] for row in rows if row["status"] != "missing"}
+    status = {"not attempted": "untouched"}.get(report.status, report.status)
+    assert found == ({report.name: status} if report.name != "?" else {})
