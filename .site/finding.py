@@ -35,6 +35,12 @@ def found(pages):
         ],
         [
             "start",
+            "Type the code, and the page checks it",
+            "try.html",
+            "Write and run Python in the browser (editor, online), without installing it: exercises of a few lines.",
+        ],
+        [
+            "start",
             "Which line is wrong?",
             "wrong_lines.html",
             "A puzzle (game, quiz) for every day: a solution with one wrong line, a mistake (bug) that people make.",
