@@ -517,8 +517,7 @@ globalThis.python = (() => {
       try {
         return {value: action(), printed};
       } catch (error) {
-        const fault = error instanceof Fault ? error : error instanceof RangeError ? new Fault('This goes too deep, or becomes too large, for this page.') : null;
-        if (!fault) throw error;
+        const fault = error instanceof Fault ? error : new Fault(error instanceof RangeError ? 'This goes too deep, or becomes too large, for this page.' : 'This page cannot run this: a value here is of a kind that it does not expect.');
         return {fault: fault.message, line: fault.line ?? line, empty: Boolean(fault.empty), endless: Boolean(fault.endless), printed};
       }
     };

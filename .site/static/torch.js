@@ -251,6 +251,7 @@ globalThis.library = (() => {
   for (const [name, [whole, kind]] of Object.entries(REDUCED)) {
     define('torch method', name, 'x dim? keepdim? * dtype?', (x, dim, keep) => {
       if (name === 'mean' && x.dtype !== 'float') fail('mean needs floats, and this tensor holds whole numbers or booleans: float() makes floats of them.');
+      if (keep !== undefined && dim === undefined && !name.startsWith('am')) fail(`${name} takes keepdim only beside dim.`);
       if (name.startsWith('am') && !product(x.shape)) fail(`${name} needs at least one number.`);
       return reduce(x, dimsOf(dim, true), truth(keep), whole, dtypeAfter(x, kind));
     });
@@ -273,6 +274,7 @@ globalThis.library = (() => {
     define('torch method', name, 'x dim? unbiased? keepdim? * correction?', (x, dim, unbiased, keep, _, correction) => {
       if (x.dtype !== 'float') fail(`${name} needs floats: float() makes floats of whole numbers.`);
       if (typeof dim === 'boolean') [dim, unbiased] = [undefined, dim];
+      if (unbiased !== undefined && typeof unbiased !== 'boolean') fail(`${name} takes True or False after dim; the correction is an argument with a name.`);
       const less = correction !== undefined ? float(correction) : Number(unbiased ?? true);
       return reduce(x, dimsOf(dim, true), truth(keep), list => root(variance(list, less)));
     });
@@ -539,10 +541,11 @@ globalThis.library = (() => {
     pow: ([one, other]) => operate('**', one, other),
   };
 
+  const isSlice = item => Array.isArray(item?.slice);
   function getItem(value, index) {
     if (isTensor(value)) return part(value, indexOf(index, value));
     if (!Array.isArray(value)) return fail(`${kindOf(value)} has no items to index.`.replace(/^a/, 'A'));
-    if (index?.slice) {
+    if (isSlice(index)) {
       const [start, count, step] = spanOf(index.slice.map(bound => bound === null ? null : int(bound)), value.length);
       return value.constructor.from(countFrom(count).map(at => value[start + at * step]));
     }
@@ -550,7 +553,7 @@ globalThis.library = (() => {
     return place in value ? value[place] : fail(`Index ${at} is out of range: there are ${value.length} items.`);
   }
   function indexOf(index, tensor) {
-    const one = item => item === null || item === Ellipsis ? item : item.slice ? {slice: item.slice.map(bound => bound === null ? null : int(bound))}
+    const one = item => item === null || item === Ellipsis ? item : isSlice(item) ? {slice: item.slice.map(bound => bound === null ? null : int(bound))}
       : typeof item === 'bigint' ? Number(item) : isTensor(item) && !item.shape.length && item.dtype === 'int' ? values(item)[0]
         : isTensor(item) || Array.isArray(item) ? tensorOf(item, tensor.numpy) : fail(`${kindOf(item)} cannot be an index.`.replace(/^a/, 'A'));
     return index instanceof Tuple ? Tuple.from(Array.from(index, one)) : one(index);

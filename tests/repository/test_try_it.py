@@ -16,11 +16,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
+from torch import nn
 
 from transformer_lessons.exercises.checker.registry import EXERCISES
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / ".site"))  # as when build.py runs
+sys.path += [str(ROOT / ".site"), str(Path(__file__).parent)]  # as when build.py runs
+import expressions  # noqa: E402
 import try_it  # noqa: E402
 
 NODE = shutil.which("node")
@@ -267,3 +270,31 @@ def test_two_mistakes_at_once_are_named_where_one_of_them_seldom_comes_alone():
         named = [tuple(one["names"]) for one in told]
         assert sum(map(bool, named)) >= len(chosen) - 1  # np.maximum.accumulate is not known there
         assert [names or both for names, both in zip(named, chosen, strict=True)] == chosen
+
+
+@needs_node
+@pytest.mark.parametrize("kind", ["tensors", "arrays"])
+def test_an_expression_has_the_value_that_it_has_in_python_or_is_refused_in_both(kind):
+    generator = torch.Generator().manual_seed(1)
+    floats = [torch.randn(shape, generator=generator, dtype=torch.float64) for shape in ((2, 3, 4), (3, 4), (4,))]
+    tensors = [*map(try_it.rounded, floats), torch.tensor([[1, 2, 0], [2, 0, 1]])]
+    inputs = tensors if kind == "tensors" else [one.numpy() for one in tensors]
+    asked = (expressions.OF_TENSORS if kind == "tensors" else expressions.OF_ARRAYS).split("\n")[1:-1]
+    case = {"inputs": [*map(try_it.told_of, inputs)], "expected": [try_it.told_of(inputs[0])]}
+    known = try_it.told("softmax") | {"cases": [case], "mistakes": [], "pairs": [], "inputs": ["x", "y", "v", "k"]}
+    codes = [f"def softmax(x, y, v, k):\n    return {expression}\n" for expression in asked]
+    command = [NODE, Path(__file__).with_name("answers.js"), ROOT / ".site/static"]
+    given = json.dumps([["softmax", known, codes]])
+    answer = subprocess.run(command, input=given, capture_output=True, text=True, check=True)
+    assert len(asked) > 100
+    for expression, told in zip(asked, json.loads(answer.stdout)[0], strict=True):
+        names = {"np": np, "torch": torch, "F": F, "nn": nn, "math": math} | dict(zip("xyvk", inputs, strict=True))
+        try:
+            with np.errstate(all="ignore"):
+                expected = eval(expression, names)
+        except Exception:  # whatever PyTorch raises
+            assert "fault" in told["results"][0], expression
+        else:
+            assert "value" in told["results"][0], (expression, told["results"][0])
+            value = told["results"][0]["value"]
+            assert same_value([expected], [value], 1e-10), expression
