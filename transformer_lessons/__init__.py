@@ -18,6 +18,7 @@ Everything else lives in a folder named for what it does.
     tools.chat_model           the chat model's file: kept outside the clone, downloaded once, verified
     tools.terminal             colour for a command's marks, where a terminal has it
     tools.memory               what a learner has solved, and what comes next
+    tools.numbers              the number of a question, however it is typed
     tasks.reversal             the reversal task
     tasks.repeats              repeated random blocks: a task for induction heads
     tasks.mock_play            an invented play of known entropy: the corpus that needs no download

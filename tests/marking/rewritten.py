@@ -198,7 +198,7 @@ drawn = cache(lambda name: Draws(EXERCISES[name], 7))
 
 
 def checked(name, cells):
-    """What check says of the answer in a notebook: (status, mistake)."""
+    """What check says of the answer in a notebook: (status, mistake); None if a cell before it fails."""
     shell, colab = Shell(), types.ModuleType("google.colab")
     colab.drive = None
     sys.modules |= {"google.colab": colab}
@@ -206,6 +206,8 @@ def checked(name, cells):
         try:
             for cell in cells:
                 shell.run(cell)
+        except NameError:  # of a class, say, whose imports stand below it
+            return None
         finally:
             del sys.modules["google.colab"]
         with standard_state():
@@ -222,7 +224,9 @@ def marked(marker, name, cells):
 
 
 def wrong_answer(name):
-    return ast.unparse(next(iter(EXERCISES[name].mistakes.values())).variants[0].tree)
+    """A wrong answer, with the imports of the right one."""
+    wrong = ast.unparse(next(iter(EXERCISES[name].mistakes.values())).variants[0].tree)
+    return "\n".join([*parts_of(EXERCISES[name].solution_text())[0], wrong])
 
 
 def verdicts(marker, name, way, source=None):

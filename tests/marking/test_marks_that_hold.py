@@ -11,6 +11,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections import defaultdict
 from pathlib import Path
@@ -159,7 +160,7 @@ def test_of_the_tools_a_students_process_has_those_alone_that_reading_and_the_co
     answer = "def causal_mask(length):\n    raise ValueError(*(name[26:] for name in sys.modules if '.tools.' in name))"
     result = marker.notebook(json.dumps(hostile.notebook("import sys", answer)).encode(), None)
     message = next(row["message"] for row in result["rows"] if row["item"] == "causal_mask")
-    assert sorted(re.findall(r"'(\w+)'", message)) == ["atomic", "cells", "chat_model"]
+    assert sorted(re.findall(r"'(\w+)'", message)) == ["atomic", "cells", "chat_model", "numbers"]
 
 
 @pytest.mark.parametrize("start", ["threading.Thread(target=run).start()", "_thread.start_new_thread(run, ())"])
@@ -175,6 +176,13 @@ def causal_mask(length):
     asked.put(length)
     return given.get() if started != "not yet" else None"""
     assert verdicts.BORROWED in status_of(marker, "causal_mask", source, 'check("causal_mask", causal_mask)')[1]
+
+
+def test_notebooks_and_tables_are_read_without_pytorch():
+    reading = "import sys\nfrom transformer_lessons.marking import notebook, policy, sheets, submissions"
+    reading += "\nprint('torch' in sys.modules)"
+    found = subprocess.run([sys.executable, "-c", reading], capture_output=True, text=True, check=True)
+    assert found.stdout == "False\n"
 
 
 # Nobody's mark depends on a trouble of ours

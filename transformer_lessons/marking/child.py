@@ -59,7 +59,7 @@ if TYPE_CHECKING:  # a student's process is started by this file's path, and fin
 PACKAGE = Path(__file__).resolve().parent.parent
 # What no answer needs, or may not see. The tools that the finished implementation imports are loaded with it.
 APART = ("exercises", "marking", "tools", "__main__", "inspection.plots")
-OWN = ("tools.cells", "marking.confinement", "marking.lending", "marking.notebook", "marking.wire")
+OWN = ("tools.cells", "tools.numbers", "marking.confinement", "marking.lending", "marking.notebook", "marking.wire")
 EXERCISES = f"{PACKAGE.name}.exercises"
 LOADED_LATE = ("numpy.random", "torch.fx.experimental.symbolic_shapes")  # by every fork, if not before
 
@@ -114,16 +114,14 @@ SHELL = {"display": Picture("display"), "get_ipython": Picture("get_ipython")}  
 
 def load() -> None:
     """Imports the course's finished implementation; `check`, `answer`, `hint` and `solution` do nothing."""
-    parts = [f"{EXERCISES}.{name}" for name in ("checker", "questions")]
-    for name in (EXERCISES, *parts):
+    for name, path in ((EXERCISES, []), (f"{EXERCISES}.checker", [str(PACKAGE / "exercises" / "checker")])):
         module = sys.modules[name] = types.ModuleType(name)
-        module.__path__ = [str(PACKAGE.parent.joinpath(*name.split(".")))] if name in parts else []
+        module.__path__ = path
     for name in ("check", "answer", "hint", "solution"):
         setattr(sys.modules[EXERCISES], name, lambda *_, **__: None)
-    for name in ("checker.emptiness", "checker.sandbox", "questions.numbers"):
-        importlib.import_module(f"{EXERCISES}.{name}")
-    for name in parts:
-        sys.modules[name].__path__ = []
+    for name in ("emptiness", "sandbox"):
+        importlib.import_module(f"{EXERCISES}.checker.{name}")
+    sys.modules[f"{EXERCISES}.checker"].__path__ = []
     load_course()
     sys.meta_path.insert(0, Pictures())
     for name in (*LOADED_LATE, *(f"{PACKAGE.name}.{name}" for name in OWN)):

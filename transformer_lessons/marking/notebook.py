@@ -16,8 +16,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from transformer_lessons.exercises.questions.numbers import number_of
 from transformer_lessons.tools.cells import names_in
+from transformer_lessons.tools.numbers import number_of
 
 if TYPE_CHECKING:
     from transformer_lessons.marking.messages import Given, Items

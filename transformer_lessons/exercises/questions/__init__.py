@@ -1,6 +1,5 @@
 """The theory questions: a page for each lesson, and what reads and asks them, in reading order.
 
-numbers         the number of a question, however it is typed
 arithmetic      numbers as people write them
 reading         what a learner typed, as letters, a number, a shape or a text
 kinds           the five kinds of question, and their verdicts

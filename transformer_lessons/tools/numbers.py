@@ -1,4 +1,4 @@
-"""The number of a question, as learners type it. A student's process, which sees no questions, has this module, too."""
+"""The number of a question, however it is typed."""
 
 import re
 from typing import Any
