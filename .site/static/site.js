@@ -142,8 +142,8 @@ globalThis.curled = text => text.replace(/(?<=\p{L})'(?=\p{L})|(?<=s)'(?=\s)/gu,
   const joined = (all, starts) => {  // a screen that is nearly empty takes up the next one, if both fit
     const end = number => all[(number + 1 < starts.length ? all.indexOf(starts[number + 1]) : all.length) - 1];
     return starts.reduce((kept, start, number) => {
-      const before = kept.at(-1), empty = before && from(before, end(number - 1)) < 0.4 * room();
-      const both = empty && before.tagName !== 'H1' && from(before, end(number)) + over(before) <= room();
+      const before = kept.at(-1), empty = before && from(before, end(number - 1)) < 0.55 * room();
+      const both = empty && before.tagName !== 'H1' && 0.95 * from(before, end(number)) + over(before) <= room();
       return both ? kept : [...kept, start];
     }, []);
   };

@@ -517,6 +517,16 @@ def folded_away(browser, site):
     return faults + loud(browser)
 
 
+def linked(browser, site):
+    """A link to a mistake opens it, and no other."""
+    page = site / "exercises/softmax.html"
+    anchor = re.findall(r'<details class="mistake" id="([^"]+)"', page.read_text(encoding="utf-8"))[2]
+    visit(browser, "about:blank")
+    visit(browser, f"{page.as_uri()}#{anchor}")
+    opened_ones = [one.get_attribute("id") for one in browser.find_elements(By.CSS_SELECTOR, ".mistake[open]")]
+    return ([] if opened_ones == [anchor] else [f"#{anchor} opens {opened_ones}"]) + loud(browser)
+
+
 BY_HAND = """
 const form = document.querySelector('form.by-hand');
 return arguments[0].map(row => {
@@ -604,8 +614,12 @@ return [one('.ribbon').dataset.token, one('.nodes').children.length, lines, one(
         one('.pause').textContent].join('|');
 """
 MOVED = """
-const done = arguments[0], said = new Set(), before = () => document.querySelector('.stream')?.getAttribute('d');
-const watch = () => { said.add(before()); performance.now() < 4000 ? setTimeout(watch, 30) : done(said.size); };
+const [pictures, seconds, done] = arguments, seen = new Set(), end = performance.now() + 1000 * seconds;
+const watch = () => {
+  seen.add(document.querySelector('.stream')?.getAttribute('d'));
+  if (seen.size < pictures && performance.now() < end) setTimeout(watch, 30);
+  else done(seen.size);
+};
 watch();
 """
 
@@ -618,8 +632,8 @@ def recorded(browser, site):
     for width, height in ((390, 844), (1366, 768), (1920, 1080)):
         see(browser, width, "dark", height=height)
         browser.get((site / "index.html").as_uri())
-        moved = browser.execute_async_script(MOVED)
-        faults += [f"{width} px wide: {moved} pictures in four seconds"] if moved < 6 else []
+        moved = browser.execute_async_script(MOVED, 6, 20)
+        faults += [f"{width} px wide: {moved} pictures in 20 seconds"] if moved < 6 else []
         box = browser.execute_script("return document.querySelector('.loom').getBoundingClientRect().bottom")
         faults += [f"{width} px wide: it ends at {box:.0f} px of {height}"] if box > height else []
         button = browser.find_element(By.CSS_SELECTOR, ".live .pause")
@@ -629,8 +643,7 @@ def recorded(browser, site):
         if browser.execute_script(RECORDED) != paused or button.text != "Play":
             faults.append(f"{width} px wide: it does not stop")
         button.click()
-        time.sleep(1.5)
-        if browser.execute_script(RECORDED) == paused or button.text != "Pause":
+        if browser.execute_async_script(MOVED, 3, 20) < 3 or button.text != "Pause":
             faults.append(f"{width} px wide: it does not go on")
         browser.execute_script("document.querySelectorAll('.live .token')[12].click()")
         token, nodes, lines, _, said = browser.execute_script(RECORDED).split("|")
@@ -640,7 +653,7 @@ def recorded(browser, site):
         "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-reduced-motion", "value": "reduce"}]}
     )
     browser.get((site / "index.html").as_uri())
-    faults += ["it moves where no motion is wanted"] if browser.execute_async_script(MOVED) > 1 else []
+    faults += ["it moves where no motion is wanted"] if browser.execute_async_script(MOVED, 3, 4) > 2 else []
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
     return faults + loud(browser)
 
@@ -693,6 +706,7 @@ USES = {
     "code that is typed": typed_code,
     "the section that is read": in_place,
     "sections that are folded away": folded_away,
+    "a link to a mistake": linked,
     "weights that are typed": by_hand,
     "results while typing": typing,
     "the recording of the model": recorded,
