@@ -243,11 +243,10 @@ def editor(name, page):
         f'data-notebook="notebooks/{lesson_of(exercise).stem}.html" data-next="{following}">\n'
         f'<p class="bar"><label for="code-{name}">Your <code>{name}</code>, in Python</label> '
         f'<span class="about" id="about-{name}">{about}<kbd>; Ctrl\u00a0+\u00a0Enter checks</kbd></span></p>\n'
-        '<div class="editor"><div class="gutter" aria-hidden="true"></div>'
-        '<div class="sheet"><div class="painted highlight" aria-hidden="true"></div>'
+        '<div class="editor"><div class="painted highlight" aria-hidden="true"></div>'
         f'<textarea id="code-{name}" aria-describedby="about-{name}" spellcheck="false" autocomplete="off" '
-        f'autocapitalize="off" autocorrect="off" wrap="off" rows="{rows}">{stub}</textarea>'
-        "</div></div>\n"
+        f'autocapitalize="off" autocorrect="off" rows="{rows}">{stub}</textarea>'
+        "</div>\n"
         '<p class="moves"><button class="button" disabled>Check</button> '
         '<button type="button" class="button quiet" disabled>Start again</button></p>\n'
         '<div class="told" role="status"></div>\n'

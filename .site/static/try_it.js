@@ -9,8 +9,7 @@
     await Promise.all([language, load(`beside/try/${name}.js`, () => globalThis.tried?.[name])]);
   };
   function element(kind, properties, ...inside) {
-    const {style, ...others} = properties, made = Object.assign(document.createElement(kind), others);
-    Object.entries(style ?? {}).forEach(([name, value]) => made.style.setProperty(name, value));
+    const made = Object.assign(document.createElement(kind), properties);
     made.append(...inside);
     return made;
   }
@@ -19,17 +18,14 @@
 
   for (const form of document.querySelectorAll('.try-it')) {
     const name = form.dataset.exercise, own = form.dataset.page === 'own', area = form.querySelector('textarea'), told = form.querySelector('.told');
-    const painted = form.querySelector('.painted'), gutter = form.querySelector('.gutter'), stub = area.defaultValue, [check, again] = form.querySelectorAll('.moves button');
+    const painted = form.querySelector('.painted'), stub = area.defaultValue, [check, again] = form.querySelectorAll('.moves button');
     let keeping = 0;
 
     // --- the editor: a text field, with the same text in colours over it ---
 
     function paint(faulty) {
-      const lines = area.value.split('\n');
-      painted.replaceChildren(...lines.flatMap(line => [...inColours(line), '\n']));
-      gutter.replaceChildren(...lines.map((_, at) => element('span', {className: at + 1 === faulty ? 'faulty' : '', textContent: at + 1})));
+      painted.replaceChildren(...area.value.split('\n').map((line, at) => element('div', {className: at + 1 === faulty ? 'faulty' : ''}, ...inColours(line), '\n')));
     }
-    const scrolled = () => { painted.style.translate = `${-area.scrollLeft}px 0`; };
     const insert = text => document.execCommand('insertText', false, text);  // so that it can be undone
     function keep(change) {
       clearTimeout(keeping);
@@ -42,7 +38,6 @@
       paint();
       keep();
     });
-    area.addEventListener('scroll', scrolled);
     area.addEventListener('focus', () => {
       ready(name);
       const body = stub.lastIndexOf('raise');
