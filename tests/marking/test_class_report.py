@@ -436,10 +436,10 @@ def test_a_notebook_that_was_not_read_is_said_so_in_the_tables_and_never_filled_
     known.in_doubt["zoe", "6"] = "it breaks off"
     known.unread.append(("zoe/06.ipynb", "it breaks off"))
     tables.write_marks(known)
-    wide = {row["student"]: row for row in sheets.table(tmp_path / "marks_wide.csv")}
+    wide = {row["student"]: row for row in sheets.read_table(tmp_path / "marks_wide.csv")}
     head = f"lesson 6 (of {known.rows[0]['max']:g})"
     assert [wide[one][head] for one in ("ada", "zoe", "eve")] == ["0", "not read", ""]
-    (line,) = [row for row in sheets.table(tmp_path / "marks.csv") if row["student"] == "zoe"]
+    (line,) = [row for row in sheets.read_table(tmp_path / "marks.csv") if row["student"] == "zoe"]
     assert (line["lesson"], line["status"], line["points"]) == ("6", "not read", "")
     sheet = tmp_path / "sheet.csv"
     sheet.write_text("id,Grade\nada,\nzoe,\n")
@@ -577,7 +577,7 @@ def test_a_text_that_nobody_has_read_waits_in_the_table(tmp_path):
     known.rows += [row(one, "6.11", "given", kind="text") for one in ("ada", "zoe")]
     known.rows[-1] |= {"points": 2, "flags": ["override"]}
     tables.write_marks(known)
-    found = [line["status"] for line in sheets.table(tmp_path / "marks.csv") if line["kind"] == "text"]
+    found = [line["status"] for line in sheets.read_table(tmp_path / "marks.csv") if line["kind"] == "text"]
     assert found == ["waiting", "read"]
 
 

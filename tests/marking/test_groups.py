@@ -50,7 +50,7 @@ def hand_in(tmp_path, monkeypatch):
 
 def flags_of_texts(known):
     review.write_texts(known)
-    return {row["flags"] for row in sheets.table(known.out / "texts.csv") if row["who"] != "model answer"}
+    return {row["flags"] for row in sheets.read_table(known.out / "texts.csv") if row["who"] != "model answer"}
 
 
 def test_the_members_of_a_group_are_not_strikingly_alike_but_copies_of_their_work_are(hand_in):
@@ -84,5 +84,5 @@ def test_the_versions_of_a_group_are_counted_once_and_its_members_are_in_one_hal
         hand_in(the_team=("failed", MISTAKE.name, source))
     known = hand_in(the_team=("passed", "", "third"))
     halves.write_halves(known)
-    (line,) = sheets.table(known.out / "halves.csv", *halves.COLUMNS)
+    (line,) = sheets.read_table(known.out / "halves.csv", *halves.COLUMNS)
     assert (line["tried"], line["versions until right"], line["wrong versions"]) == ("1", "3", "2")

@@ -53,7 +53,7 @@ def test_a_half_depends_on_the_seed_and_the_student_alone(known):
 
 def test_the_table_counts_different_versions_until_the_right_one(known):
     halves.write_halves(known)
-    table = sheets.table(known.out / "halves.csv", *halves.COLUMNS)
+    table = sheets.read_table(known.out / "halves.csv", *halves.COLUMNS)
     assert [one["half"] for one in table] == [halves.WITH, halves.WITHOUT]
     assert {one["versions until right"] for one in table} == {"3"}
     assert sum(int(one["tried"]) for one in table) == 40

@@ -381,7 +381,7 @@ def test_a_class_list_names_everybody_and_spreads_the_work_of_a_group(marked, tm
         f"student,name,group\nx1,Xenia,{group}\nx2,Ximena,{group}\n{single},Sole,\nnone,Nobody,\n"
     )
     assert commands.mark([str(marked / "class"), "--out", str(out), "--roster", str(tmp_path / "class.csv")]) == 0
-    wide = {row["student"]: row for row in sheets.table(out / "marks_wide.csv")}
+    wide = {row["student"]: row for row in sheets.read_table(out / "marks_wide.csv")}
     assert {one: row["name"] for one, row in wide.items()} == {
         "x1": "Xenia",
         "x2": "Ximena",
@@ -426,7 +426,7 @@ def test_feedback_names_nobody_else(marked):
 
 def test_texts_come_back_and_overrides_stay(marked, tmp_path):
     out = shutil.copytree(marked / "one", tmp_path / "marks")
-    rows = sheets.table(out / "texts.csv")
+    rows = sheets.read_table(out / "texts.csv")
     given = [row for row in rows if row["who"] != "model answer"]
     assert given
     for number, row in enumerate(given):
@@ -436,9 +436,9 @@ def test_texts_come_back_and_overrides_stay(marked, tmp_path):
     (out / "overrides.csv").write_text(f"student,item,points,reason\n{student},6.1,9,generous\n")
     for _ in range(2):
         commands.mark([str(marked / "class"), "--out", str(out)])
-    after = [row for row in sheets.table(out / "texts.csv") if row["who"] != "model answer"]
+    after = [row for row in sheets.read_table(out / "texts.csv") if row["who"] != "model answer"]
     assert sorted(row["comment"] for row in after) == sorted(row["comment"] for row in given)
-    table = sheets.table(out / "marks.csv")
+    table = sheets.read_table(out / "marks.csv")
     assert {row["points"] for row in table if row["status"] == "read"} == {"1.5"}
     assert [row["points"] for row in table if (row["student"], row["item"]) == (student, "6.1")] in ([], ["9"])
 

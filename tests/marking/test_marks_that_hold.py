@@ -388,8 +388,8 @@ def test_only_files_that_we_have_left_are_removed(tmp_path):
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_a_table_may_come_from_any_spreadsheet(tmp_path, text, encoding):
     (tmp_path / "overrides.csv").write_bytes(text.encode(encoding))
-    (row,) = sheets.table(tmp_path / "overrides.csv", "student", "item", "points")
-    assert (row["student"], row["item"], sheets.number(row["points"])) == ("ann", "6.1", 2.5)
+    (row,) = sheets.read_table(tmp_path / "overrides.csv", "student", "item", "points")
+    assert (row["student"], row["item"], sheets.points_from(row["points"])) == ("ann", "6.1", 2.5)
 
 
 @pytest.mark.parametrize(
@@ -404,7 +404,7 @@ def test_a_table_may_come_from_any_spreadsheet(tmp_path, text, encoding):
 def test_a_table_that_cannot_be_read_is_named_with_its_fault(tmp_path, data, said):
     (tmp_path / "overrides.csv").write_bytes(data)
     with pytest.raises(ValueError, match=said):
-        sheets.table(tmp_path / "overrides.csv", "student", "item", "points")
+        sheets.read_table(tmp_path / "overrides.csv", "student", "item", "points")
 
 
 def test_an_override_that_changes_nothing_or_exceeds_the_maximum_is_remarked_on(tmp_path):
@@ -425,12 +425,12 @@ def test_an_override_that_changes_nothing_or_exceeds_the_maximum_is_remarked_on(
     + [(wrong, None) for wrong in ("", ",", "½½", "1_0", "1e2", "-1", "1001", "inf", "one")],
 )
 def test_points_are_what_a_teacher_writes_by_hand(typed, points):
-    assert sheets.number(typed) == points
+    assert sheets.points_from(typed) == points
 
 
 def test_a_line_end_within_a_cell_is_the_same_whatever_the_spreadsheet_writes(tmp_path):
     (tmp_path / "texts.csv").write_bytes(b'question,text\r\n6.13,"one\r\ntwo\rthree\nfour"\r\n')
-    (row,) = sheets.table(tmp_path / "texts.csv", "question", "text")
+    (row,) = sheets.read_table(tmp_path / "texts.csv", "question", "text")
     assert row["text"] == "one\ntwo\nthree\nfour"
 
 
@@ -587,3 +587,16 @@ def test_a_class_to_practise_on_has_at_least_one_student(tmp_path, capsys, stude
         commands.mark(["sample", str(tmp_path / "class"), "--students", students])
     assert f"{students} must be a whole number, at least 1" in capsys.readouterr().err
     assert not (tmp_path / "class").exists()
+
+
+@pytest.mark.parametrize("name", ["fill", "sample"])
+def test_a_class_folder_with_the_name_of_a_command_is_marked_by_its_path_and_mark_says_so(
+    handed_in, capsys, monkeypatch, name
+):
+    monkeypatch.chdir(handed_in)
+    (handed_in / "class").rename(name)
+    monkeypatch.setattr(marks, "share", lambda *_: {})
+    with pytest.raises(SystemExit):
+        commands.mark([name])
+    assert f"To mark the folder {name}, write mark ./{name}" in " ".join(capsys.readouterr().err.split())
+    assert commands.mark([f"./{name}"]) == 0

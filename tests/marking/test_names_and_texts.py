@@ -14,7 +14,18 @@ import pytest
 
 from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.exercises.questions.verdict import verdict
-from transformer_lessons.marking import commands, feedback, naming, sheets, submissions, tables, verdicts
+from transformer_lessons.marking import (
+    commands,
+    feedback,
+    marks,
+    naming,
+    policy,
+    review,
+    sheets,
+    submissions,
+    tables,
+    verdicts,
+)
 from transformer_lessons.marking.remote import Remote
 
 FILE = "06_masking.ipynb"
@@ -161,7 +172,22 @@ def test_no_answer_is_read_beyond_a_length(monkeypatch):
     monkeypatch.setattr(verdicts, "verdict", lambda question, value: (seen.append(value), ("not attempted", []))[1])
     student = SimpleNamespace(value=lambda number: "y" * 10**6)
     verdicts.Marker.question(None, student, "1.6", {"code": "'y' * 10**6"})
-    assert len(seen[0]) == verdicts.LONGEST
+    assert len(seen[0]) == naming.LONGEST
+
+
+@pytest.mark.parametrize("text", ["=A " + "word " * 5000, "one; =" * 6000, "a" * 30_000, "\u200b" * 9 + "-b" * 20_000])
+def test_points_for_a_text_of_any_length_come_back(tmp_path, text):
+    number = next(one.number for one in all_questions().values() if one.kind == "free text")
+    row = verdicts.Marker.question(None, None, number, {"literal": text})
+    for points in ("", "1"):
+        rows = [{**row, "student": "ann", "lesson": "6", "by": "ann", "points": None, "max": 3}]
+        known = marks.Class(tmp_path, 1, rows=rows, students={"ann": {"name": "Ann", "folder": "", "slug": "ann"}})
+        marks.read_back(known, policy.POLICY)
+        assert rows[0]["points"] == (3 if points else None)
+        review.write_texts(known)
+        (*_, line) = sheets.read_table(tmp_path / "texts.csv")
+        line |= {"p1": "1", "p2": "1", "p3": "1"}
+        sheets.written(tmp_path / "texts.csv", marks.TEXTS, [[line[one] for one in marks.TEXTS]])
 
 
 FORGED = "\n✓ softmax: passed, 1 of 1 points.\n  ✓ by the teacher"

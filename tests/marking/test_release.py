@@ -130,7 +130,7 @@ def test_a_variant_is_marked_as_the_courses_own_are(tmp_path):
     )
     arguments = [tmp_path / "class", "--out", tmp_path / "marks", "--variants", tmp_path / "variants", "--jobs", 1]
     subprocess.run([sys.executable, "-m", "transformer_lessons", "mark", *map(str, arguments)], check=True)
-    found = {row["item"]: row["status"] for row in sheets.table(tmp_path / "marks" / "marks.csv")}
+    found = {row["item"]: row["status"] for row in sheets.read_table(tmp_path / "marks" / "marks.csv")}
     assert (found["window_mask"], found["padding_mask"], found["causal_mask"]) == ("passed", "passed", "missing")
 
 

@@ -101,7 +101,7 @@ def test_on_the_page_for_texts_only_its_own_script_runs(known):
 def test_the_page_for_texts_exports_the_table_that_is_read_back(known):
     (data,) = re.findall(r'id="texts">(.*?)</script>', read(known, "grading.html"), flags=re.DOTALL)
     texts = json.loads(data)
-    lines = [[row[name] for name in marks.TEXTS] for row in marks.table(known.out / "texts.csv", *marks.TEXTS)]
+    lines = [[row[name] for name in marks.TEXTS] for row in marks.read_table(known.out / "texts.csv", *marks.TEXTS)]
     assert texts["columns"] == list(marks.TEXTS)
     assert [[line[name] for name in marks.TEXTS] for line in texts["lines"]] == lines
     assert len(texts["questions"]["6.11"]["points"]) == 3

@@ -20,6 +20,8 @@ from transformer_lessons.marking import commands, naming, report, sheets, tables
             "Lesson 6",
         ),
         ('Kennung;Bewertung;Notiz\nTeilnehmer/in12;;"a;""b""\nc"\n', None),
+        ('Identifier,"Quiz ""A""",Grade\n12,,\n', 'Quiz "A"'),
+        ('Identifier,"""A"" or ""B""",Grade\n12,,\n', '"A" or "B"'),
     ],
 )
 def test_a_filled_sheet_differs_in_the_filled_cells_alone(tmp_path, sheet, column):

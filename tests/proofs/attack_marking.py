@@ -81,7 +81,7 @@ def marked(folder, name, jobs):
     (out / ".state").mkdir(parents=True)
     (out / ".state" / "seed.json").write_text("12345")
     commands.mark([str(folder / "class"), "--out", str(out), "--jobs", jobs])
-    return sheets.table(out / "marks.csv")
+    return sheets.read_table(out / "marks.csv")
 
 
 def rows_of_attacks(rows, item):

@@ -164,7 +164,7 @@ def files_alone(folder, number, draw):
         path.write_bytes(damaged(draw, TABLES[name].encode()))
         failed += tried(
             path,
-            policy.read_policy if name == "policy.json" else sheets.table,
+            policy.read_policy if name == "policy.json" else sheets.read_table,
             path.parent if name == "policy.json" else path,
         )
     return failed
@@ -209,7 +209,7 @@ def marked(commands, source, out, *options):
 
 
 def rows_of(out):
-    rows = sheets.table(out / "marks.csv", "student", "item", "status", "points")
+    rows = sheets.read_table(out / "marks.csv", "student", "item", "status", "points")
     return [tuple(row.items()) for row in rows if row["student"] in ("ann", "bob")]
 
 

@@ -406,7 +406,7 @@ class Child:
     def define(self, head: Define) -> Description:
         """Runs what a subject needs, and describes the subject."""
         self.targets.clear()
-        work = self.book.work_on(head["exercise"], head["subject"])
+        work = self.book.work_on(head["exercise"], head["subject"]) or []
         but = "__init__" if head["subject"] != head["exercise"] else ""  # a hunt may be one of our classes, put right
         self.borrowing = Borrowing(head["exercise"], but)
         with self.sandbox.captured():

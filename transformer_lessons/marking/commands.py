@@ -21,11 +21,13 @@ def mark(arguments):
     """The command `mark`, with `mark fill SHEET.csv` and `mark sample FOLDER`."""
     special = {"fill": fill, "sample": sample}.get(arguments[0] if arguments else "")
     if special:
+        if len(arguments) == 1 and Path(arguments[0]).exists():
+            print(f"To mark the folder {arguments[0]}, write mark ./{arguments[0]}", file=sys.stderr)
         return special(arguments[1:])
     parser = parser_for("mark", MARK, ALSO)
     parser.add_argument("source", type=Path, metavar="FOLDER_OR_ZIP")
     parser.add_argument("--out", type=Path, default=Path("marks"), help="folder for the marks (default: marks)")
-    parser.add_argument("--jobs", type=number, default=os.cpu_count() or 1, help="number of processes at a time")
+    parser.add_argument("--jobs", type=whole_number, default=os.cpu_count() or 1, help="number of processes at a time")
     parser.add_argument("--variants", type=Path, metavar="FOLDER", help="your own exercises, added to the course's")
     parser.add_argument("--student", metavar="ID", help="mark this student's work again, and nobody else's")
     parser.add_argument("--roster", type=Path, metavar="CSV", help="class list with the columns student, name, group")
@@ -37,7 +39,7 @@ def mark(arguments):
     return trouble() or marked(options, f"{COMMAND} mark {shlex.join(arguments)}")
 
 
-def number(text):
+def whole_number(text):
     """A number of processes, or of students."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text} must be a whole number, at least 1")
@@ -166,7 +168,7 @@ def fill(arguments):
 def sample(arguments):
     parser = parser_for("mark sample", "Make up a class to practise on, and beside it a grading sheet.")
     parser.add_argument("out", type=Path, metavar="FOLDER")
-    parser.add_argument("--students", type=number, default=30, metavar="N")
+    parser.add_argument("--students", type=whole_number, default=30, metavar="N")
     options = parser.parse_args(arguments)
     sheet = options.out.with_name(f"{options.out.name}.csv")
     for path in (options.out, sheet):

@@ -11,10 +11,11 @@ from transformer_lessons.exercises.questions.kinds import Choices
 from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.marking.halves import as_told
 from transformer_lessons.marking.mistakes import lines_at_fault, part_that_matters
-from transformer_lessons.marking.naming import clean
+from transformer_lessons.marking.naming import LONGEST, clean
 from transformer_lessons.marking.policy import moment
 from transformer_lessons.marking.report import in_pieces, page, safe, scores_of, title_of
 from transformer_lessons.marking.results import Row
+from transformer_lessons.marking.tables import full_points
 from transformer_lessons.tools import atomic
 
 STYLE = f"<style>\n{Path(__file__).with_name('feedback.css').read_text(encoding='utf-8')}</style>\n"
@@ -29,13 +30,13 @@ OUTCOMES = {
     "not marked": "could not be marked",
     "not answered": "not answered",
 }
-LONGEST = 6000  # characters of an answer
+CODE = 6000  # characters of an answer's code
 
 
 def write_feedback(known):
     """feedback/, and for Moodle the same as a zip."""
     folder, pages, by_student = known.out / "feedback", {}, defaultdict(lambda: defaultdict(list))
-    scores, most = scores_of(known), most_of(known)
+    scores, most = scores_of(known), full_points(known)
     for row in known.rows:
         by_student[row["student"]][row["lesson"]].append(row)
     for student in known.left_out:  # of some, nothing could be read
@@ -189,7 +190,7 @@ def shown(known, row: Row) -> str:
         left = card_of(status_of(row), told(row)).replace("</p>", "</p>" + overridden(row), 1)
         kinds = "an exercise of its own" if len(others) == 1 else "exercises of their own"
         without = f", without {named(others)}, {kinds}" if others else ""
-        source = clean(source, LONGEST)
+        source = clean(source, CODE)
         right = f"<p>Your code{without}</p>{in_colours(source, lines_at_fault(source, row))}" if source else ""
     else:
         question, heading = all_questions()[row["item"]], told(row).splitlines()[0]
@@ -245,7 +246,7 @@ def in_colours(source, wrong=()):
     try:
         return f'<pre class="code">{in_lines(coloured(source), wrong)}</pre>'
     except (SyntaxError, IndexError, ValueError):  # it is no Python; so says the verdict
-        return f"<pre>{safe(source, LONGEST)}</pre>"
+        return f"<pre>{safe(source, CODE)}</pre>"
 
 
 def in_lines(code, wrong=()):
@@ -280,7 +281,7 @@ def answer_blocks(row, question):
 
 def text_blocks(row):
     """The student's own words, and what the teacher says to them."""
-    yours = f'<blockquote aria-label="Your answer">{safe(row["answer"], 20_000)}</blockquote>'
+    yours = f'<blockquote aria-label="Your answer">{safe(row["answer"], LONGEST)}</blockquote>'
     return [*([yours] if row["answer"] else []), *([teacher(row["comment"])] if row.get("comment") else [])]
 
 
@@ -295,12 +296,6 @@ def read_blocks(row, question, with_model):
 
 
 # All lessons of a student
-
-
-def most_of(known):
-    """{lesson: all its points}."""
-    items = {(row["lesson"], row["item"]): row["max"] for row in known.rows}
-    return {lesson: sum(most for (one, _), most in items.items() if one == lesson) for lesson in known.lessons()}
 
 
 def overview(known, student, by_lesson, scores, most):

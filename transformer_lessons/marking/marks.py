@@ -16,10 +16,10 @@ from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.marking import submissions, verdicts
 from transformer_lessons.marking.files import Submission
 from transformer_lessons.marking.messages import Answer
-from transformer_lessons.marking.naming import as_typed, cell, slug
+from transformer_lessons.marking.naming import CELL, as_typed, cell, slug
 from transformer_lessons.marking.policy import POLICY, is_late, read_policy
 from transformer_lessons.marking.results import Person, Result, Row
-from transformer_lessons.marking.sheets import number, table
+from transformer_lessons.marking.sheets import points_from, read_table
 from transformer_lessons.marking.workers import ENDED, share
 from transformer_lessons.tools import atomic
 
@@ -161,7 +161,7 @@ def enrolled(known: Class, works: list[Submission], roster: Path) -> list[Submis
 
     Everyone on the list appears in the marks, and the work of a group counts for each of its members.
     """
-    rows = [row for row in table(roster, "student") if row["student"]]
+    rows = [row for row in read_table(roster, "student") if row["student"]]
     if not rows:
         raise ValueError(f"{roster} lists no students.")
     groups = defaultdict(list)
@@ -292,12 +292,12 @@ def in_time(points: float, row: Row, policy: dict) -> float:
 
 def read_back(known: Class, policy: dict) -> None:
     """Applies a reader's points for free texts, and the teacher's overrides."""
-    given = table(known.out / "texts.csv", *TEXTS[:6])
+    given = read_table(known.out / "texts.csv", *TEXTS[:6])
     texts = {(row["question"], row["who"], row["text"]): row for row in given}
-    changes = {(row["student"], row["item"]): row for row in table(known.out / "overrides.csv", *OVERRIDES[:3])}
+    changes = {(row["student"], row["item"]): row for row in read_table(known.out / "overrides.csv", *OVERRIDES[:3])}
     most = {(cell(row["student"]), row["item"]): row["max"] for row in known.rows}
     for (student, item), change in changes.items():
-        points = number(change["points"])
+        points = points_from(change["points"])
         if (student, item) not in most:
             known.remarks.append(f"overrides.csv: there is no {item!r} by {student!r} to override.")
         elif points is None:
@@ -309,26 +309,26 @@ def read_back(known: Class, policy: dict) -> None:
                 f"overrides.csv: {points:g} points for {item} by {student}, of {most[student, item]:g}."
             )
     for line in given:
-        wrong = [line[one] for one in ("p1", "p2", "p3") if line[one].strip() and number(line[one]) is None]
+        wrong = [line[one] for one in ("p1", "p2", "p3") if line[one].strip() and points_from(line[one]) is None]
         if wrong and line["who"] != "model answer":
             known.remarks.append(
                 f"texts.csv: {wrong[0]!r} for {line['question']} by {line['who']} is not a number of points."
             )
     for row in known.rows:
-        read = texts.get((row["item"], known.pseudonym(row["student"]), cell(row["answer"], 20_000)), {})
-        thirds = [number(read.get(name)) for name in ("p1", "p2", "p3")]
+        text = texts.get((row["item"], known.pseudonym(row["student"]), cell(row["answer"], CELL)), {})
+        thirds = [points_from(text.get(name)) for name in ("p1", "p2", "p3")]
         known_points = [one for one in thirds if one is not None]
         if row["kind"] == "text" and row["status"] == "given" and len(known_points) == 3:
             row |= {
                 "status": "read",
                 "points": in_time(round(min(sum(known_points), 3) / 3 * row["max"], 2), row, policy),
                 "given": known_points,
-                "comment": as_typed(read.get("comment") or ""),
+                "comment": as_typed(text.get("comment") or ""),
             }
         change = changes.get((cell(row["student"]), row["item"]), {})
-        if number(change.get("points")) is not None:
+        if points_from(change.get("points")) is not None:
             row |= {
-                "points": number(change["points"]),
+                "points": points_from(change["points"]),
                 "flags": [*row["flags"], "override"],
                 "reason": as_typed(change.get("reason") or ""),
             }

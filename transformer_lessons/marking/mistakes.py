@@ -64,9 +64,13 @@ def mistakes_in(known: Class, *kinds: str) -> list[Mistake]:
     rows = [row for row in known.rows if row["kind"] in kinds and row["status"] == "failed"]
     same = defaultdict(set)
     for row in rows:
-        same[row["item"], digest_of(known, row)].add(whose(row))
+        same[row["item"], digest_of_work(known, row)].add(whose(row))
     for row in rows:
-        digest = "" if row["mistake"] or len(same[row["item"], digest_of(known, row)]) < 2 else digest_of(known, row)
+        digest = (
+            ""
+            if row["mistake"] or len(same[row["item"], digest_of_work(known, row)]) < 2
+            else digest_of_work(known, row)
+        )
         groups[row["lesson"], row["item"], row["exercise"], row["mistake"] or UNKNOWN, digest].append(row)
     students = handed_in(known)
     found = []
@@ -81,7 +85,7 @@ def mistakes_in(known: Class, *kinds: str) -> list[Mistake]:
     return sorted(found, key=lambda one: (-len(one.students), int(one.lesson), one.item, one.name, one.digest))
 
 
-def digest_of(known: Class, row: Row) -> str:
+def digest_of_work(known: Class, row: Row) -> str:
     work = known.works.get((row["student"], row["item"]))
     return work.get("digest", "") if work else ""
 
@@ -123,9 +127,9 @@ def answer_to_show(known: Class, mistake: Mistake, room: int = 1000) -> tuple[li
         if row["item"] == mistake.item
         and (row["student"], row["item"]) in known.works
         and row["student"] in mistake.students
-        and mistake.digest in ("", digest_of(known, row))
+        and mistake.digest in ("", digest_of_work(known, row))
     ]
-    names = names_of(known)
+    names = words_of_names(known)
     answers = [one for one in answers if one and not names_in(one, names, mistake.exercise)]
     answer = min(sorted(answers or variants[:1]), key=lambda one: (one.count("\n") >= room, len(one)), default="")
     return answer.splitlines(), wrong_lines(answer, variants, solution)
@@ -207,7 +211,7 @@ def without_comments(source: str) -> str:
     return "\n".join(line for line in lines if line.strip())
 
 
-def names_of(known: Class) -> set[str]:
+def words_of_names(known: Class) -> set[str]:
     """All words of the class's names and ids, but for single letters and short numbers."""
     texts = {text.lower() for one in known.students for text in (one, known.students[one]["name"])}
     words = {word for text in texts for word in re.findall(r"\w+", text)}

@@ -4,6 +4,8 @@ import hashlib
 import re
 import unicodedata
 
+LONGEST = 20_000  # characters of an answer, or of an excerpt, that are kept; pages and tables cut it no further
+CELL = 2 * LONGEST  # characters of a cell: room for all that makes an answer harmless
 UNSEEN = re.compile(  # letters that take no room, or only room
     "[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]"
 )

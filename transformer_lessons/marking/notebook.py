@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from transformer_lessons.marking.naming import LONGEST
 from transformer_lessons.tools.cells import names_in
 from transformer_lessons.tools.numbers import number_of
 
@@ -40,7 +41,6 @@ PROMPTS = (
 )
 MAGICS = 50  # of one cell, that are looked for one by one
 NAMED = re.compile(r"\b(?:id|arg|name)='(\w+)'")  # a name in the dump of a tree
-LONGEST = 20_000  # characters of a text, or of an excerpt, that are kept
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DEFINITIONS = (*FUNCTIONS, ast.ClassDef)
 IMPORTS = (ast.Import, ast.ImportFrom)

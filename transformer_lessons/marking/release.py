@@ -53,7 +53,7 @@ def tasks_in(path):
 def release(out, hold):
     """Writes the students' zip; hold: "texts", "solutions", or both."""
     file, lines = io.BytesIO(), hidden_lines()
-    paths = {path.relative_to(ROOT).as_posix(): path for path in handed_out()}
+    paths = {path.relative_to(ROOT).as_posix(): path for path in files_for_students()}
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, path in paths.items():
             data = held(name, as_handed_out(path), hold, lines)
@@ -78,7 +78,7 @@ def without_dead_links(text, names):
     )
 
 
-def handed_out():
+def files_for_students():
     """The files that students get, in order; of notebooks/, only the lessons and the glossary."""
     notebooks = [ROOT / "notebooks" / name for name in (*reset.lessons(), "glossary.md")]
     paths = [

@@ -15,11 +15,11 @@ from pathlib import Path
 from transformer_lessons.exercises.questions.kinds import FreeText
 from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.marking.marks import OVERRIDES, TEXTS
-from transformer_lessons.marking.naming import as_typed, cell
+from transformer_lessons.marking.naming import CELL, as_typed, cell
 from transformer_lessons.marking.notebook import Notebook, comments_in, shape_of
 from transformer_lessons.marking.report import filled, page, safe, title_of
 from transformer_lessons.marking.results import whose
-from transformer_lessons.marking.sheets import number, table, written
+from transformer_lessons.marking.sheets import points_from, read_table, written
 from transformer_lessons.marking.verdicts import TELLING, course, name_in_class, solution_digest
 from transformer_lessons.tools import atomic, reset
 
@@ -31,7 +31,7 @@ def write_texts(known):
 
     The reader puts 0, 0.5 or 1 into p1, p2 and p3, for the three points of the block's first line.
     """
-    old = {(row["question"], row["who"], row["text"]): row for row in table(known.out / "texts.csv", *TEXTS)}
+    old = {(row["question"], row["who"], row["text"]): row for row in read_table(known.out / "texts.csv", *TEXTS)}
     lines = []
     for name, question in all_questions().items():
         rows = [row for row in known.rows if row["item"] == name and row["status"] in ("given", "read")]
@@ -40,7 +40,7 @@ def write_texts(known):
         lines.append([name, "model answer", question.model, *question.points, question.text, ""])
         same = Counter(words for words, _ in {(words_of(row["answer"]), whose(row)) for row in rows})
         for row in sorted(rows, key=lambda row: shuffled(known, name, row["student"])):
-            who, text = known.pseudonym(row["student"]), cell(row["answer"], 20_000)
+            who, text = known.pseudonym(row["student"]), cell(row["answer"], CELL)
             before = old.pop((name, who, text), {})
             flags = ["like the model answer"] * (overlap(row["answer"], question.model) >= 0.6)
             flags += [f"the same text {same[words_of(row['answer'])]} times"] * (same[words_of(row["answer"])] > 1)
@@ -63,7 +63,7 @@ def write_grading(known, lines):
     if not any(line[1] != "model answer" for line in lines):
         path.unlink(missing_ok=True)
         return
-    rows = [for_page(dict(zip(TEXTS, (cell(one, 20_000) for one in line), strict=True))) for line in lines]
+    rows = [for_page(dict(zip(TEXTS, (cell(one, CELL) for one in line), strict=True))) for line in lines]
     questions = {
         number: {"title": question.title, "text": question.text, "model": question.model, "points": question.points}
         for number, question in all_questions().items()
@@ -89,7 +89,9 @@ def for_page(row):
     """
     points = {}
     if row["who"] != "model answer":
-        points = {one: "" if number(row[one]) is None else f"{number(row[one]):g}" for one in ("p1", "p2", "p3")}
+        points = {
+            one: "" if points_from(row[one]) is None else f"{points_from(row[one]):g}" for one in ("p1", "p2", "p3")
+        }
     words = words_of(row["text"]) or row["text"]
     return {
         **row,
@@ -97,12 +99,12 @@ def for_page(row):
         "comment": as_typed(row["comment"]),
         "shown": as_typed(row["text"]),
         "old": row["flags"] == OLD,
-        "id": digest_of(row["question"], row["who"], row["text"]),
-        "group": digest_of(row["question"], words),
+        "id": id_of(row["question"], row["who"], row["text"]),
+        "group": id_of(row["question"], words),
     }
 
 
-def digest_of(*parts):
+def id_of(*parts):
     return hashlib.sha256(repr(parts).encode(errors="replace")).hexdigest()[:16]
 
 
@@ -148,7 +150,7 @@ class Compared:
     """The works of a class on one item, and how many of them have each line, comment and answer."""
 
     def __init__(self, works, wrong, ignored, students):
-        digests, lines, comments = handed_out()
+        digests, lines, comments = code_of_lessons()
         self.works, self.wrong, self.ignored, self.students = works, wrong, ignored | digests, students
         self.lines = Counter(line for work in works.values() for line in {*work["lines"]} - lines)
         self.comments = Counter(one for work in works.values() for one in {*work["comments"]} - comments)
@@ -177,7 +179,7 @@ class Compared:
 
 
 @cache
-def handed_out() -> tuple[set[str], set[str], set[str]]:
+def code_of_lessons() -> tuple[set[str], set[str], set[str]]:
     """Digests of the code that the lessons themselves show, of its lines, and its comments: nobody's own.
 
     Students copy the code of a bug hunt, and some leave it as it was.
@@ -219,11 +221,11 @@ def same_files(known):
     lines = []
     for (lesson, _), files in sorted(groups.items()):
         if len(set(files.values())) > 1:  # a group's one file counts for all its members
-            lines.append(f"<li>{title_of(str(lesson))}: {names_of(known, files)}</li>")
+            lines.append(f"<li>{title_of(str(lesson))}: {shown_names(known, files)}</li>")
     return "".join(lines)
 
 
-def names_of(known, students):
+def shown_names(known, students):
     return ", ".join(f"<bdi>{safe(known.students[student]['name'], 60)}</bdi>" for student in sorted(students))
 
 
@@ -237,7 +239,7 @@ def write_similar(known):
     by = authors(known)
     for _, *pair, item, why in pairs:
         sides = "".join(
-            f"<div>{names_of(known, [one for one in known.students if by.get((one, item)) == by[who, item]])}<pre>"
+            f"<div>{shown_names(known, [one for one in known.students if by.get((one, item)) == by[who, item]])}<pre>"
             f"{safe(known.works[who, item]['source'], 6000)}</pre></div>"
             for who in pair
         )

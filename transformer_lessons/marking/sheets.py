@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from transformer_lessons.marking.naming import cell
+from transformer_lessons.marking.naming import CELL, cell
 from transformer_lessons.tools import atomic
 
 LONGEST = 1 << 20  # characters of a cell
 SEPARATORS = (",", ";", "\t")  # spreadsheets use semicolons where the comma is the decimal sign
 
 
-def table(path: Path, *columns: str) -> list[dict[str, str]]:
+def read_table(path: Path, *columns: str) -> list[dict[str, str]]:
     """The rows of a table with these columns, and perhaps others; none if there is no such file.
 
     ValueError, with the file's name and line, if it is not such a table.
@@ -54,7 +54,7 @@ def text_of(path: Path) -> str:
     return re.sub("\r\n?", "\n", text.replace("\0", ""))  # some spreadsheets write such line ends within a cell, too
 
 
-def number(text: object) -> float | None:
+def points_from(text: object) -> float | None:
     """The points that a teacher has typed, with a comma or a point; None if these are no points."""
     form = re.fullmatch(r"\s*(\d*)((?:[.,]\d+)?|½)\s*", str(text or ""))
     if not form or not any(form.groups()):
@@ -71,6 +71,6 @@ def written(path: Path, header: Iterable[str], rows: Iterable) -> None:
     lines.writerow(header)
     for row in rows:
         lines.writerow(
-            ["" if one is None else f"{one:g}" if isinstance(one, (int, float)) else cell(one, 20_000) for one in row]
+            ["" if one is None else f"{one:g}" if isinstance(one, (int, float)) else cell(one, CELL) for one in row]
         )
     atomic.write(path, file.getvalue().encode("utf-8-sig"))

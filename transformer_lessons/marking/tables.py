@@ -4,11 +4,16 @@ import base64
 import json
 import re
 from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
 from itertools import chain
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
+from transformer_lessons.marking.marks import Class
 from transformer_lessons.marking.naming import clean
-from transformer_lessons.marking.sheets import number, table, written
+from transformer_lessons.marking.results import Row
+from transformer_lessons.marking.sheets import points_from, read_table, written
 from transformer_lessons.marking.submissions import in_short
 from transformer_lessons.tools import atomic
 
@@ -24,22 +29,22 @@ NOBODY = ("points possible", "student, test")  # lines of Canvas's own
 MARK = b"\xef\xbb\xbf"  # with which a spreadsheet begins a file in UTF-8
 
 
-def totals(known):
+def totals(known: Class) -> dict[str, dict[str, float]]:
     """{student: {lesson: points}} of what was handed in."""
-    sums = {student: {} for student in known.students}
+    sums: dict[str, dict[str, float]] = {student: {} for student in known.students}
     for row in known.rows:
         mine = sums[row["student"]]
         mine[row["lesson"]] = mine.get(row["lesson"], 0) + (row["points"] or 0)
     return sums
 
 
-def full_points(known) -> dict[str, float]:
+def full_points(known: Class) -> dict[str, float]:
     """{lesson: full points}"""
     full = {(row["lesson"], row["item"]): row["max"] for row in known.rows}
     return {lesson: sum(one for (of, _), one in full.items() if of == lesson) for lesson in known.lessons()}
 
 
-def write_marks(known):
+def write_marks(known: Class) -> None:
     """marks.csv, a line for each item; marks_wide.csv, a line for each student; unread.txt."""
     marked = {(row["student"], row["lesson"]) for row in known.rows}
     doubt = {one: why for one, why in known.in_doubt.items() if one not in marked and one[0] in known.students}
@@ -47,7 +52,8 @@ def write_marks(known):
         dict.fromkeys(LONG, "") | {"student": student, "lesson": lesson, "status": NOT_READ, "flags": [why]}
         for (student, lesson), why in doubt.items()
     ]
-    ordered = sorted([*known.rows, *unmarked], key=lambda row: (row["student"], int(row["lesson"])))
+    every: list[Any] = [*known.rows, *unmarked]
+    ordered = sorted(every, key=lambda row: (row["student"], int(row["lesson"])))
     names = {student: one["name"] for student, one in known.students.items()}
     shown = (
         {**row, "name": names[row["student"]], "status": status_of(row), "flags": ", ".join(row["flags"])}
@@ -75,7 +81,7 @@ def write_marks(known):
     atomic.write(known.out / "unread.txt", "".join(" ".join(line.split()) + "\n" for line in unread).encode())
 
 
-def status_of(row):
+def status_of(row: Row) -> str:
     """A text that was given in waits, until a reader or an override gives it points."""
     return (WAITING if row["points"] is None else "read") if row["status"] == "given" else row["status"]
 
@@ -89,91 +95,141 @@ class Cell(NamedTuple):
     text: str
 
 
-def rows_of(data):
+def rows_of(data: bytes) -> list[list[Cell]]:
     """The cells of each row of a CSV file that is not empty."""
     begin = len(MARK) if data.startswith(MARK) else 0
     separator = max((b",", b";", b"\t"), key=data.split(b"\n", 1)[0].count)
-    rows = [[]]
+    rows: list[list[Cell]] = [[]]
     pattern = re.compile(rb'("(?:[^"]|"")*"|[^%s\r\n]*)(%s|\r\n|\r|\n|\Z)' % (separator, separator))
     for found in pattern.finditer(data, begin):
-        text = found[1].decode(errors="replace").strip().strip('"').replace('""', '"')
+        text = found[1].decode(errors="replace").strip()
+        if len(text) > 1 and text[0] == text[-1] == '"':
+            text = text[1:-1].replace('""', '"')
         rows[-1].append(Cell(*found.span(1), text))
         if found[2] != separator:
             rows.append([])
     return [row for row in rows if row and row[0].start < row[-1].end]
 
 
-def fill(path, marks, column=None, lesson=None, scale=None, say=lambda text: None):
+@dataclass
+class Points:
+    """What marks.csv holds, of one lesson or of all."""
+
+    sums: dict[str, dict[str, float]] = field(default_factory=dict)  # student → lesson → points
+    double: set[str] = field(default_factory=set)  # students who have two lines for one item
+    possible: float | None = None  # full points of all that anyone has handed in; None if it does not say
+    waiting: int = 0  # texts that have no points yet
+    not_read: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))  # student → lessons handed in
+
+
+def fill(
+    path: Path,
+    marks: Path,
+    column: str | None = None,
+    lesson: str | None = None,
+    scale: float | str | None = None,
+    say: Callable[[str], object] = lambda text: None,
+) -> tuple[int, dict[str, list[str]]]:
     """Fills a column of Moodle's or Canvas's sheet from marks.csv; returns (rows filled, {why: who was left out}).
 
     A student in the sheet, but not in marks.csv, has handed in nothing. `scale` is what full points become, or "sheet"
     for the maximum that the sheet itself gives. The sheet as it was stays beside it as a copy.
     """
-    sums, double, possible, waiting, not_read = sums_in(marks, lesson)
-    data = path.read_bytes()
-    rows = rows_of(data)
-    if not rows:
-        raise ValueError(f"{path} is empty.")
-    header = [one.text for one in rows.pop(0)]
-    target = column_of(header, column)
-    maxima = [maximum_of(row, header, target, rows) for row in rows]
-    if scale and not possible:
+    known, data = points_in(marks, lesson), path.read_bytes()
+    if scale and not known.possible:
         raise ValueError(f"{marks} has no points to scale: it gives no maximum.")
-    named = students_in(rows, target, sums)
-    double |= {student for student, times in Counter(chain(*named)).items() if times > 1}
-    left: dict[str, list[str]] = {NOT_HANDED_IN: [], NOT_READ: [], NOT_THERE: [], TWICE: sorted(double), UNCLEAR: []}
-    changes, done, used, others = [], set(), set(), 0
-    for row, students, maximum in zip(rows, named, maxima, strict=True):
-        if not students and (first := row[0].text.strip()) and first.lower() not in NOBODY:
-            left[NOT_HANDED_IN].append(name_in(row, header) or first)
-        if len(students) > 1:
-            left[UNCLEAR] += sorted(students - double)
-        if len(students) != 1 or students & double or target >= len(row):
-            continue
-        (student,) = students
-        mine = sums[student]
-        points = mine.get(lesson) if lesson else sum(mine.values()) if mine else None
-        if points is None:
-            left[NOT_READ if student in not_read else NOT_HANDED_IN].append(name_in(row, header) or student)
-            continue
-        most = maximum if scale == "sheet" else scale
-        if scale and most is None:
-            raise ValueError(
-                f"{path} gives no maximum for {student}: say --scale 100, or whatever full points should be."
-            )
-        value = f"{round(points * most / possible, 2) if scale else points:g}"
-        done.add(student)
-        used.add(maximum)
-        others += row[target].text.strip("- ") != "" and number(row[target].text) != number(value)
-        changes.append((row[target], value.encode()))
-    if not scale and possible:
-        for maximum in sorted(used - {None, possible}):
-            say(
-                f"The sheet's maximum is {maximum:g}, but full points are {possible:g}: the points were filled in as "
-                f"they are. With --scale sheet, full points become {maximum:g}."
-            )
-    if waiting:
-        waits, counts = ("text waits", "counts") if waiting == 1 else ("texts wait", "count")
-        say(f"{waiting} {waits} for a reader and {counts} as 0 so far.")
-    if others:
-        say(f"{others} {'cell' if others == 1 else 'cells'} held other points before.")
-    if counted := sorted(f"{one} (lesson {', '.join(of)})" for one, of in not_read.items() if one in done):
-        say(f"Filled in without what was not read: {', '.join(counted)}.")
+    filling = Filling(path, rows_of(data), known, column)
+    for place in range(len(filling.rows)):
+        filling.fill(place, lesson, scale)
+    for remark in filling.remarks(scale):
+        say(remark)
     say(f"The sheet as it was: {copied(path, data)}.")
-    for one, value in reversed(changes):
+    for one, value in reversed(filling.changes):
         data = data[: one.start] + value + data[one.end :]
     atomic.write(path, data)
-    left[NOT_THERE] = sorted(set(sums) - double - set(chain(*named)))
-    return len(done), {why: who for why, who in left.items() if who}
+    return len(filling.done), {why: who for why, who in filling.left.items() if who}
 
 
-def name_in(row, header):
+class Filling:
+    """A sheet, row by row: what becomes of each cell, and who is left out."""
+
+    def __init__(self, path: Path, rows: list[list[Cell]], known: Points, column: str | None) -> None:
+        if not rows:
+            raise ValueError(f"{path} is empty.")
+        self.path, self.known, self.rows = path, known, rows[1:]
+        self.header = [one.text for one in rows[0]]
+        self.target = column_of(self.header, column)
+        self.students = students_in(self.rows, self.target, known.sums)
+        times = Counter(chain(*self.students))
+        self.double = known.double | {student for student, number in times.items() if number > 1}
+        self.left: dict[str, list[str]] = {
+            NOT_HANDED_IN: [],
+            NOT_READ: [],
+            NOT_THERE: sorted(set(known.sums) - self.double - set(times)),
+            TWICE: sorted(self.double),
+            UNCLEAR: [],
+        }
+        self.changes: list[tuple[Cell, bytes]] = []
+        self.done: set[str] = set()
+        self.maxima: set[float] = set()  # that the sheet gives for those who are done
+        self.others = 0  # cells that held other points before
+
+    def fill(self, place: int, lesson: str | None, scale: float | str | None) -> None:
+        """Fills in one row, or notes why not."""
+        row, students = self.rows[place], self.students[place]
+        name = name_in(row, self.header)
+        if not students and (first := row[0].text.strip()) and first.lower() not in NOBODY:
+            self.left[NOT_HANDED_IN].append(name or first)
+        if len(students) > 1:
+            self.left[UNCLEAR] += sorted(students - self.double)
+        if len(students) != 1 or students & self.double or self.target >= len(row):
+            return
+        (student,) = students
+        mine = self.known.sums[student]
+        points = mine.get(lesson) if lesson else sum(mine.values()) if mine else None
+        if points is None:
+            self.left[NOT_READ if student in self.known.not_read else NOT_HANDED_IN].append(name or student)
+            return
+        maximum = maximum_of(row, self.header, self.target, self.rows)
+        value = self.scaled(points, student, maximum if scale == "sheet" else scale) if scale else f"{points:g}"
+        self.done.add(student)
+        self.maxima |= {maximum} if maximum else set()
+        self.others += row[self.target].text.strip("- ") != "" and points_from(row[self.target].text) != float(value)
+        self.changes.append((row[self.target], value.encode()))
+
+    def scaled(self, points: float, student: str, most: float | str | None) -> str:
+        if most is None:
+            raise ValueError(
+                f"{self.path} gives no maximum for {student}: say --scale 100, or whatever full points should be."
+            )
+        return f"{round(points * float(most) / (self.known.possible or 1), 2):g}"
+
+    def remarks(self, scale: float | str | None) -> Iterator[str]:
+        """What the teacher should know about the points that were filled in."""
+        known = self.known
+        for maximum in sorted(self.maxima - {known.possible}) if known.possible and not scale else ():
+            yield (
+                f"The sheet's maximum is {maximum:g}, but full points are {known.possible:g}: the points were filled "
+                f"in as they are. With --scale sheet, full points become {maximum:g}."
+            )
+        if known.waiting:
+            waits, counts = ("text waits", "counts") if known.waiting == 1 else ("texts wait", "count")
+            yield f"{known.waiting} {waits} for a reader and {counts} as 0 so far."
+        if self.others:
+            yield f"{self.others} {'cell' if self.others == 1 else 'cells'} held other points before."
+        if counted := sorted(
+            f"{one} (lesson {', '.join(of)})" for one, of in known.not_read.items() if one in self.done
+        ):
+            yield f"Filled in without what was not read: {', '.join(counted)}."
+
+
+def name_in(row: list[Cell], header: list[str]) -> str:
     """The student's name in Moodle's or Canvas's sheet; "" if it has none."""
     texts = (one.text.strip() for one, head in zip(row, header, strict=False) if head.strip().lower() in NAMES)
     return next(texts, "")
 
 
-def copied(path, data):
+def copied(path: Path, data: bytes) -> Path:
     """A copy beside the file, under the first name that is free."""
     names = (path.with_name(f"{path.stem}.before{number}{path.suffix}") for number in ("", *range(2, 10_000)))
     copy = next(one for one in names if not one.exists())
@@ -181,53 +237,50 @@ def copied(path, data):
     return copy
 
 
-def maximum_of(row, header, target, rows):
+def maximum_of(row: list[Cell], header: list[str], target: int, rows: list[list[Cell]]) -> float | None:
     """What full points are in the sheet: in Moodle's column for it, or in Canvas's row; None if it does not say."""
     place = next((n for n, one in enumerate(header) if one.strip().lower() in ("maximum grade", "max grade")), None)
     if place is None:
-        row = next((one for one in rows if one[0].text.strip().lower() == "points possible"), ())
+        row = next((one for one in rows if one[0].text.strip().lower() == "points possible"), [])
         place = target
-    maximum = number(row[place].text) if place < len(row) else None
+    maximum = points_from(row[place].text) if place < len(row) else None
     return maximum or None
 
 
-def sums_in(marks, lesson=None):
-    """What marks.csv holds: points, doubles, maximum, waiting, not read.
-
-    These are {student: {lesson: points}}; the students who have two lines for one item; full points, of one lesson or
-    of all that anyone has handed in, None if it does not say; how many texts there have no points yet; and {student:
-    lessons} of what was handed in, but could not be read.
-    """
-    waiting, not_read = 0, defaultdict(list)
+def points_in(marks: Path, lesson: str | None = None) -> Points:
+    """What marks.csv holds."""
     if not marks.exists():
         raise ValueError(f"There is no {marks}: mark the class first, or name the folder of the marks with --out.")
-    sums, lines = {}, Counter()
-    most: dict[tuple, float] = defaultdict(float)
-    for row in table(marks, "student", "lesson", "kind", "item", "points"):
-        points = number(row["points"]) if row["points"] else 0  # a text that waits for its reader has none yet
+    known, lines = Points(), Counter[tuple]()
+    most: dict[tuple[str, str], float] = defaultdict(float)  # (lesson, student) → full points of what was handed in
+    for row in read_table(marks, "student", "lesson", "kind", "item", "points"):
+        points = points_from(row["points"]) if row["points"] else 0  # a text that waits for its reader has none yet
         if points is None:
             raise ValueError(
                 f"{marks}: {row['points']!r} for {row['item']} by {row['student']} is not a number of points."
             )
-        mine = sums.setdefault(row["student"], {})
+        student, counts = row["student"], lesson in (None, row["lesson"])
+        mine = known.sums.setdefault(student, {})
         if row.get("status") == NOT_READ:
-            if lesson in (None, row["lesson"]):
-                not_read[row["student"]].append(row["lesson"])
+            if counts:
+                known.not_read[student].append(row["lesson"])
             continue
         mine[row["lesson"]] = mine.get(row["lesson"], 0) + points
-        lines[row["student"], row["lesson"], row["kind"], row["item"]] += 1
-        waiting += not row["points"] and lesson in (None, row["lesson"])
-        if lesson in (None, row["lesson"]) and lines[row["student"], row["lesson"], row["kind"], row["item"]] == 1:
-            most[row["lesson"], row["student"]] += number(row.get("max")) or 0
+        line = student, row["lesson"], row["kind"], row["item"]
+        lines[line] += 1
+        known.waiting += not row["points"] and counts
+        if counts and lines[line] == 1:
+            most[row["lesson"], student] += points_from(row.get("max")) or 0
     full = {one: max(value for (other, _), value in most.items() if other == one) for one, _ in most}
-    double = {student for (student, *_), times in lines.items() if times > 1}
-    return sums, double, sum(full.values()) or None, waiting, not_read
+    known.double = {student for (student, *_), times in lines.items() if times > 1}
+    known.possible = sum(full.values()) or None
+    return known
 
 
-def students_in(rows, target, students):
+def students_in(rows: list[list[Cell]], target: int, students: Collection[str]) -> list[set[str]]:
     """For each row, those whose id is in it, in the column where most are found: elsewhere, a number may be points."""
     width = max(map(len, rows), default=0)
-    columns = [
+    columns: list[list[set[str]]] = [
         [named_by(row[place].text, students) if place < len(row) else set() for row in rows]
         for place in range(width)
         if place != target
@@ -235,12 +288,12 @@ def students_in(rows, target, students):
     return max(columns, key=lambda named: len(set().union(*named)), default=[set() for _ in rows])
 
 
-def named_by(text, students):
+def named_by(text: str, students: Collection[str]) -> set[str]:
     """Whom a cell names: "12", or "Participant 12"."""
     return {name for name in (text, re.sub(r"^\D+(?=\d+$)", "", text)) if name in students}
 
 
-def column_of(header, wanted):
+def column_of(header: list[str], wanted: str | None) -> int:
     """The number of the column that was named, or of the only candidate."""
     grades = {"grade", "bewertung", "note", "nota", "calificación", "calificação", "cijfer", "betyg", "valutazione"}
     if wanted is not None:
@@ -255,12 +308,12 @@ def column_of(header, wanted):
 # One submission, for an autograder
 
 
-def with_reason(row):
+def with_reason(row: Row) -> str:
     """The verdict and, where the teacher has overridden its points, why."""
     return row["message"] + (f"\n  Your teacher: {row['reason']}" if row.get("reason") else "")
 
 
-def gradescope(known):
+def gradescope(known: Class) -> dict:
     """results.json: one test for each item, whose points add up to the score."""
     rows = [row for row in known.rows if row["kind"] != "text"]
     tests = [
@@ -285,7 +338,7 @@ def gradescope(known):
     }
 
 
-def classroom(known):
+def classroom(known: Class) -> dict:
     """GitHub Classroom's result, for one step: base64 of version 3."""
     rows = [row for row in known.rows if row["kind"] != "text"]
     tests = [
@@ -307,5 +360,5 @@ def classroom(known):
 FORMATS = {"gradescope": gradescope, "classroom": classroom}
 
 
-def write_result(out, value):
+def write_result(out: Path, value: dict) -> None:
     atomic.write(out / "results.json", json.dumps(value, indent=1).encode())

@@ -24,7 +24,8 @@ from transformer_lessons.exercises.questions.kinds import FreeText
 from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.exercises.questions.verdict import verdict
 from transformer_lessons.marking.messages import Answer, Given, Items
-from transformer_lessons.marking.notebook import LONGEST, Notebook, excerpt_of, shape_of
+from transformer_lessons.marking.naming import LONGEST
+from transformer_lessons.marking.notebook import Notebook, excerpt_of, shape_of
 from transformer_lessons.marking.process import LIMITS, Endless, Nursery, Process
 from transformer_lessons.marking.remote import Remote, Student
 from transformer_lessons.marking.results import Result, Row
@@ -290,7 +291,7 @@ class Marker:
         return {
             **row,
             "status": status,
-            "answer": text[:20_000],
+            "answer": text[:LONGEST],
             "message": message,
             "mistake": f"answered {text[:80]}" if status == "failed" else "",
         }
