@@ -26,6 +26,7 @@ LLAMA = GATES | ROTARY | {"rms": True, "bias": False, "tied": False, "num_key_he
 CHANGES = {
     "GPT-2": {},
     "larger positions": {},
+    "no positions": {},
     "rotary": ROTARY,
     "SwiGLU": GATES,
     "rotary, SwiGLU": ROTARY | GATES,
@@ -49,6 +50,8 @@ def model_with(change, data, seed, sizes):
     model = LanguageModel(config)
     if change == "larger positions":
         nn.init.normal_(model.positions.encoding, std=width**-0.5)  # as large as the embeddings
+    if change == "no positions":
+        nn.init.zeros_(model.positions.encoding).requires_grad_(False)
     return model
 
 
