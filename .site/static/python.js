@@ -1,6 +1,6 @@
 // A small part of Python: what an answer of a few lines needs. Each piece of the code that is typed becomes a function.
 globalThis.python = (() => {
-  const {Fault, Tuple, Tensor, Ellipsis, fail} = tensors;
+  const {Fault, Tuple, Ellipsis, fail} = tensors;
   const {modules, builtins, operate, unary, inPlace, truth, attribute, items, getItem, setItem, repr, kindOf, nearest} = library;
   const MOST_STEPS = 100000, MOST_SECONDS = 8;
   let line = 0, steps = 0, until = 0, depth = 0;

@@ -277,6 +277,6 @@ globalThis.tensors = (() => {
   }
   const Ellipsis = {dots: true};
 
-  return {Fault, Tuple, Tensor, Ellipsis, fail, product, shown, countFrom, values, make, room, filled, copy, typed, cast, widest, dimension, permute, swap, turned, unsqueeze, squeeze,
+  return {Fault, Tuple, Tensor, Ellipsis, fail, product, shown, countFrom, values, make, filled, copy, typed, widest, dimension, permute, swap, turned, unsqueeze, squeeze,
     reshape, view, flatten, expand, each, reduce, along, sum, most, least, variance, logSum, softmax, einsum, matmul, triangle, joined, pieces, write, part, setPart, spanOf};
 })();

@@ -177,8 +177,7 @@ globalThis.library = (() => {
       if (values[at] === undefined && !one.endsWith('?') && one !== '*') fail(`${title} needs ${one === 'x' ? 'a tensor or a number' : `the argument “${one.replace('...', '')}”`}.`);
     });
     if (signature[0] === 'x') values[0] = first(values[0], title, place, name);
-    const made = apply(...values);
-    return made;
+    return apply(...values);
   }
   function first(value, title, place, name) {
     if (place === 'np') return isTensor(value) && !value.numpy ? fail(`On this page ${title} takes NumPy arrays, and this is a tensor${known.torch[name] ? `, which torch.${name} takes` : ''}.`) : tensorOf(value, true);
@@ -386,12 +385,11 @@ globalThis.library = (() => {
       return each((chosen, yes, no) => chosen ? yes : no, [tensorOf(condition, numpy), a, b], widest(a.dtype, b.dtype));
     };
     define(place, 'where', 'condition x other', (condition, one, other) => isTensor(condition) && !numpy && condition.dtype !== 'bool' ? fail('torch.where needs a condition of booleans.') : where(condition, one, other));
-    define(place, 'einsum', 'rule ...tensors', () => {});
-    known[place].einsum = {name: 'einsum', place, signature: ['...all'], apply: ([rule, ...list]) => {
+    define(place, 'einsum', '...all', ([rule, ...list]) => {
       const all = Array.isArray(list[0]) ? list[0] : list;
       if (typeof rule !== 'string' || !all.every(isTensor)) fail('einsum takes a rule as a text, and then tensors.');
       return einsum(rule, all);
-    }};
+    });
     define(place, 'outer', 'x other', (x, other) => operate('*', unsqueeze(flatten(x), 1), flatten(other)));
   }
   define('np', 'ndindex', '...shape', shape => sizes(shape).reduce((all, size) => all.flatMap(index => countFrom(size).map(at => tuple([...index, BigInt(at)]))), [tuple([])]));
