@@ -175,6 +175,14 @@ def test_no_answer_is_read_beyond_a_length(monkeypatch):
     assert len(seen[0]) == naming.LONGEST
 
 
+@pytest.mark.parametrize("opened", ['    """', "    sizes = [", "    size = (1 +", "    text = '", "    size = 1 + \\"])
+def test_an_answer_that_is_cut_off_in_the_middle_is_shown_all_the_same(opened):
+    source = "def causal_mask(length):\n" + opened + "\n 1," * 3000
+    shown = feedback.in_colours(naming.clean(source, feedback.CODE), {1})
+    assert shown.startswith("<pre")
+    assert "causal_mask" in shown
+
+
 @pytest.mark.parametrize("text", ["=A " + "word " * 5000, "one; =" * 6000, "a" * 30_000, "\u200b" * 9 + "-b" * 20_000])
 def test_points_for_a_text_of_any_length_come_back(tmp_path, text):
     number = next(one.number for one in all_questions().values() if one.kind == "free text")

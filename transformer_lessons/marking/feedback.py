@@ -5,6 +5,7 @@ import zipfile
 from collections import Counter, defaultdict
 from io import BytesIO
 from pathlib import Path
+from tokenize import TokenError
 
 from transformer_lessons.exercises.checker.card import card, card_of, coloured, marked_up
 from transformer_lessons.exercises.questions.kinds import Choices
@@ -245,7 +246,7 @@ def in_colours(source, wrong=()):
     """Code as an editor shows it, with its wrong lines marked."""
     try:
         return f'<pre class="code">{in_lines(coloured(source), wrong)}</pre>'
-    except (SyntaxError, IndexError, ValueError):  # it is no Python; so says the verdict
+    except (SyntaxError, IndexError, ValueError, TokenError):  # no Python, as its verdict says, or only its beginning
         return f"<pre>{safe(source, CODE)}</pre>"
 
 
