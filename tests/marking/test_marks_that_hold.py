@@ -240,6 +240,16 @@ def test_where_no_process_can_be_had_all_is_reported_and_nothing_kept_and_the_ne
     assert {row["status"] for row in known.rows if row["item"] == "causal_mask"} == {"passed"}
 
 
+def test_who_hands_in_a_hundred_notebooks_keeps_nobody_else_waiting(handed_in, monkeypatch):
+    for number in range(9):
+        (handed_in / "class" / "ann" / f"06_masking ({number}).ipynb").write_text(json.dumps({"cells": [number]}))
+    order = []
+    monkeypatch.setattr(marks, "share", lambda _, waiting, *__: order.extend(one.student for one, _ in waiting) or {})
+    marks.mark(handed_in / "class", handed_in / "marks")
+    assert order[:3] == ["ann", "bob", "eve"]
+    assert order[3:] == ["ann"] * 9
+
+
 def test_a_worker_that_does_not_begin_is_given_up(handed_in, monkeypatch):
     monkeypatch.setattr(workers, "PATIENCE", 0.0)
     monkeypatch.setattr(workers, "BEGINNING", 0.5)
