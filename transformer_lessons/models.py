@@ -13,7 +13,6 @@ from transformer_lessons.masks import causal_mask, padding_mask
 from transformer_lessons.modern import GELUFeedForward, QuickDropout, RMSNorm, RotaryHalves
 from transformer_lessons.positions import LearnedPositions, PositionalEncoding, RotaryPositions
 from transformer_lessons.validation import (
-    check_groups,
     check_length,
     check_pad,
     check_positive,
@@ -195,8 +194,6 @@ class Config:
             num_layers=self.num_layers,
             max_length=self.max_length,
         )
-        if self.num_key_heads is not None:
-            check_groups(self.num_heads, self.num_key_heads)
         check_turns(self.rotary, self.halves)
         check_positive(epsilon=self.epsilon, base=self.base, std=self.std)
 

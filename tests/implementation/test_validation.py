@@ -152,13 +152,6 @@ def test_a_number_that_must_be_above_0_is_refused_where_it_is_not(name, wrong):
         Config(WORDS, 12, 3, D_HIDDEN, 1, 5, **{name: wrong})
 
 
-def test_a_configuration_refuses_key_heads_that_do_not_serve_equally_many_heads():
-    with pytest.raises(ValueError, match=r"^num_heads=3 is not a multiple of num_key_heads=2$"):
-        Config(WORDS, 12, 3, D_HIDDEN, 1, 5, num_key_heads=2)
-    with pytest.raises(ValueError, match=r"^num_key_heads=0 is too small: it must be at least 1$"):
-        Config(WORDS, 12, 3, D_HIDDEN, 1, 5, num_key_heads=0)
-
-
 @pytest.mark.parametrize("name", ["vocabulary_size", "d_model", "num_heads", "d_hidden", "num_layers", "max_length"])
 def test_a_configuration_refuses_a_size_of_0(name):
     sizes = dict(vocabulary_size=WORDS, d_model=12, num_heads=3, d_hidden=D_HIDDEN, num_layers=1, max_length=5)

@@ -110,7 +110,7 @@ def git(*arguments: str) -> bytes:
 
 
 def is_untouched(content: bytes) -> bool:
-    """Whether a notebook is as the course commits it: nothing is begun or answered, and no program saved it after a run.
+    """Whether a notebook is as the course commits it: nothing is begun or answered, nothing has saved it after a run.
 
     Jupyter, VS Code and Colab note in a notebook which Python ran it. The course's lessons are committed without.
     """
