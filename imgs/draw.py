@@ -1,5 +1,5 @@
-"""Draws the course's diagrams: `python imgs/draw.py` writes every SVG of this folder, of narrow/, which phones show,
-and of dark/, always the same.
+"""Draws the course's diagrams: `python imgs/draw.py` writes every SVG of this folder, and of narrow/, which
+phones show, always the same.
 
 In drawing/, one function draws one diagram and bears its file's name; below it stands the one that draws it narrow.
 The first one's docstring is the alternative text: its first line, which also stands in the picture, states the finding;
@@ -57,11 +57,6 @@ def draw(name):
     )
 
 
-def in_the_dark(svg):
-    """The same picture for dark pages: every colour keeps its hue, and light and dark change places."""
-    return re.sub(r"#[0-9a-f]{6}", lambda colour: turned(colour[0]), svg)
-
-
 def turned(colour):
     """A colour with its lightness, as eyes see it (Ottosson's Oklab), turned from light to dark and back."""
     linear = [(int(colour[i : i + 2], 16) / 255) ** 2.2 for i in (1, 3, 5)]
@@ -81,12 +76,10 @@ def turned(colour):
 
 
 def main():
-    (FOLDER / "dark/narrow").mkdir(parents=True, exist_ok=True)
     (FOLDER / "narrow").mkdir(exist_ok=True)
     for name in DIAGRAMS:
-        for path, svg in ((f"{name}.svg", draw(name)), (f"dark/{name}.svg", in_the_dark(draw(name)))):
-            with open(FOLDER / path, "w", encoding="utf-8", newline="\n") as file:
-                file.write(svg)
+        with open(FOLDER / f"{name}.svg", "w", encoding="utf-8", newline="\n") as file:
+            file.write(draw(name))
 
 
 if __name__ == "__main__":

@@ -167,14 +167,11 @@ def code_words(name):
 @every_diagram
 def test_a_file_is_what_its_function_draws_now(name):
     assert (FOLDER / f"{name}.svg").read_text(encoding="utf-8") == draw.draw(name), "run python imgs/draw.py"
-    dark = (FOLDER / f"dark/{name}.svg").read_text(encoding="utf-8")
-    assert dark == draw.in_the_dark(draw.draw(name)), "run python imgs/draw.py"
 
 
 def test_every_picture_has_its_function():
     files = [path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.rglob("*.svg")]
-    in_the_dark = [f"dark/{name}" for name in canvas.DIAGRAMS]
-    assert sorted(files) == sorted([*canvas.DIAGRAMS, *in_the_dark, "writing"])  # which animate.py draws
+    assert sorted(files) == sorted([*canvas.DIAGRAMS, "writing"])  # which animate.py draws
 
 
 @every_diagram
