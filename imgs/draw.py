@@ -10,7 +10,6 @@ A role keeps its colour in all diagrams, and its name stands beside it: the colo
 colour-blind eyes can tell apart. Code is set in a monospaced font, and its names are the package's.
 """
 
-import re
 import textwrap
 from pathlib import Path
 from xml.sax.saxutils import escape
