@@ -3,19 +3,22 @@
 import re
 import zipfile
 from collections import Counter, defaultdict
+from collections.abc import Collection, Sequence
 from io import BytesIO
 from pathlib import Path
 from tokenize import TokenError
+from typing import Any
 
 from transformer_lessons.exercises.checker.card import card, card_of, coloured, marked_up
-from transformer_lessons.exercises.questions.kinds import Choices
+from transformer_lessons.exercises.questions.kinds import Choices, Question
 from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.marking.halves import as_told
+from transformer_lessons.marking.marks import Class
 from transformer_lessons.marking.mistakes import lines_at_fault, part_that_matters
 from transformer_lessons.marking.naming import LONGEST, clean
 from transformer_lessons.marking.policy import moment
 from transformer_lessons.marking.report import in_pieces, page, safe, scores_of, title_of
-from transformer_lessons.marking.results import Row
+from transformer_lessons.marking.results import Person, Row
 from transformer_lessons.marking.tables import full_points
 from transformer_lessons.tools import atomic
 
@@ -34,7 +37,7 @@ OUTCOMES = {
 CODE = 6000  # characters of an answer's code
 
 
-def write_feedback(known):
+def write_feedback(known: Class) -> None:
     """feedback/, and for Moodle the same as a zip."""
     folder, pages, by_student = known.out / "feedback", {}, defaultdict(lambda: defaultdict(list))
     scores, most = scores_of(known), full_points(known)
@@ -65,14 +68,14 @@ def write_feedback(known):
         atomic.write(known.out / "feedback-moodle.zip", moodle_zip(pages))
 
 
-def titled(title, person, body):
+def titled(title: str, person: Person, body: str) -> bytes:
     return page(f"{title} · {safe(person['name'], 60)}", STYLE + body)
 
 
 # A lesson
 
 
-def feedback(known, rows: list[Row], lessons=()) -> str:
+def feedback(known: Class, rows: list[Row], lessons: Sequence[str] = ()) -> str:
     """A student's own results: the points, a card for each answer, and what was not answered."""
     answered = [row for row in rows if outcome(row) != "not answered"]
     parts = [links(rows, lessons), about(rows), late(rows, known.policy), tiles(rows)]
@@ -89,7 +92,7 @@ def feedback(known, rows: list[Row], lessons=()) -> str:
     return "\n".join(filter(None, parts))
 
 
-def right(known, rows):
+def right(known: Class, rows: list[Row]) -> str:
     """The right answers, folded to a line."""
     names = ", ".join(safe(own_name(row)) for row in rows)
     cards = "\n".join(shown(known, row) for row in rows)
@@ -99,7 +102,7 @@ def right(known, rows):
     )
 
 
-def links(rows, lessons):
+def links(rows: list[Row], lessons: Sequence[str]) -> str:
     """To the student's other lessons."""
     if len(lessons) < 2:
         return ""
@@ -111,7 +114,7 @@ def links(rows, lessons):
     return f'<nav><a href="index.html">All lessons</a> {" ".join(others)}</nav>'
 
 
-def about(rows):
+def about(rows: list[Row]) -> str:
     """Which version of which file this is."""
     row = rows[0]
     file = f"<code>{safe(row.get('file', '').rpartition('/')[2], 100)}</code>"
@@ -120,7 +123,7 @@ def about(rows):
     return f'<p class="quiet">{", ".join([file, *times])}</p>'
 
 
-def late(rows, policy):
+def late(rows: list[Row], policy: dict) -> str:
     """That the work came late, and what it counts."""
     row = rows[0]
     if not row.get("late"):
@@ -148,18 +151,18 @@ def outcome(row: Row) -> str:
     return {"passed": "right", "failed": "wrong", "read": "read"}.get(row["status"], "not marked")
 
 
-def points_of(rows) -> str:
+def points_of(rows: list[Row]) -> str:
     """The points, of those that can be had by now: a text that waits for its reader is in neither number."""
     known = [row for row in rows if row["points"] is not None]
-    return of(sum(row["max"] for row in known), sum(row["points"] for row in known))
+    return of(sum(row["max"] for row in known), sum(row["points"] or 0 for row in known))
 
 
-def of(most, points=None):
+def of(most: float, points: float | None = None) -> str:
     words = f"{most:g} point{'s' * (most != 1)}" if points is None else f"{points:g} of {most:g}"
     return f'<span class="keep">{words}</span>'
 
 
-def tiles(rows, points=""):
+def tiles(rows: list[Row], points: str = "") -> str:
     count = Counter(map(outcome, rows))
     waiting = sum(row["max"] for row in rows if row["points"] is None)
     facts: list[tuple] = [
@@ -169,12 +172,12 @@ def tiles(rows, points=""):
     return '<ul class="facts">' + "".join(f"<li><strong>{one}</strong>{what}</li>" for one, what in facts) + "</ul>"
 
 
-def name_of(row):
+def name_of(row: Row) -> str:
     question = all_questions().get(row["item"])
     return f"{row['item']} {question.title}" if question else own_name(row)
 
 
-def own_name(row):
+def own_name(row: Row) -> str:
     """The name that the notebook has for it; the class's says of which lesson's hunt it is."""
     return re.sub(r" \(\d+\)$", "", row["item"])
 
@@ -182,12 +185,12 @@ def own_name(row):
 # A card
 
 
-def shown(known, row: Row) -> str:
+def shown(known: Class, row: Row) -> str:
     """The card of one answer: what was asked, what the student gave, the verdict, and the points."""
     points = "waiting" if row["points"] is None else of(row["max"], row["points"])
     points += " · late" if row.get("late") and row["points"] and "reason" not in row else ""
     if row["kind"] in ("exercise", "hunt"):
-        source, others = part_that_matters(known.works.get((row["student"], row["item"]), {}).get("source", ""), row)
+        source, others = part_that_matters(known.source_of(row["student"], row["item"]), row)
         left = card_of(status_of(row), told(row)).replace("</p>", "</p>" + overridden(row), 1)
         kinds = "an exercise of its own" if len(others) == 1 else "exercises of their own"
         without = f", without {named(others)}, {kinds}" if others else ""
@@ -203,7 +206,7 @@ def shown(known, row: Row) -> str:
     return f'<article class="card"><span class="points">{points}</span>{left}{right}</article>\n'
 
 
-def status_of(row):
+def status_of(row: Row) -> str:
     """Which colour the card has: that of the points, where a person gave them."""
     if "reason" in row:
         right = row["kind"] == "text" or row["status"] == "passed"
@@ -213,7 +216,7 @@ def status_of(row):
     return row["status"]
 
 
-def told(row):
+def told(row: Row) -> str:
     """The message; its sign is not the check's where a teacher has given the points."""
     message = clean(row["message"], 4000)
     if "reason" not in row and row["kind"] != "text":
@@ -226,23 +229,23 @@ def told(row):
     return f"{sign}{name}: your teacher gave the points." + (f"\n  The check said: {said}" if said else "")
 
 
-def overridden(row):
+def overridden(row: Row) -> str:
     if "reason" not in row:
         return ""
     return teacher(row["reason"] or "The points are mine, not the check's.")
 
 
-def teacher(words):
+def teacher(words: str) -> str:
     return f'<p class="teacher"><strong>Your teacher:</strong> {safe(words, 2000)}</p>'
 
 
-def named(items):
+def named(items: list[str]) -> str:
     """`a`, `b` and `c`."""
     names = [f"<code>{safe(item, 60)}</code>" for item in items]
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
-def in_colours(source, wrong=()):
+def in_colours(source: str, wrong: Collection[int] = ()) -> str:
     """Code as an editor shows it, with its wrong lines marked."""
     try:
         return f'<pre class="code">{in_lines(coloured(source), wrong)}</pre>'
@@ -250,7 +253,7 @@ def in_colours(source, wrong=()):
         return f"<pre>{safe(source, CODE)}</pre>"
 
 
-def in_lines(code, wrong=()):
+def in_lines(code: str, wrong: Collection[int] = ()) -> str:
     """Lines that continue below their own indentation where they are too long."""
     lines, opened = [], ""
     for number, line in enumerate(code.splitlines()):
@@ -265,7 +268,7 @@ def in_lines(code, wrong=()):
     return "".join(lines)
 
 
-def answer_blocks(row, question):
+def answer_blocks(row: Row, question: Question) -> list[str]:
     """What the student answered, and what there is to say to it."""
     said = clean(row["message"], 4000).split("\n  ")[1:]
     if len(said) > 1 and re.match(r"You (answered|chose) |[a-z]\) ", said[0]) and not said[0].endswith("missing."):
@@ -280,13 +283,13 @@ def answer_blocks(row, question):
     return [*yours, *(f"<p>{marked_up(line)}</p>" for line in said)]
 
 
-def text_blocks(row):
+def text_blocks(row: Row) -> list[str]:
     """The student's own words, and what the teacher says to them."""
     yours = f'<blockquote aria-label="Your answer">{safe(row["answer"], LONGEST)}</blockquote>'
     return [*([yours] if row["answer"] else []), *([teacher(row["comment"])] if row.get("comment") else [])]
 
 
-def read_blocks(row, question, with_model):
+def read_blocks(row: Row, question: Any, with_model: bool) -> str:
     """The points that a text makes, and a model answer."""
     lines = "".join(
         f'<tr><td class="n">{ {0.5: "½"}.get(points, f"{points:g}") }</td><td>{marked_up(words)}</td></tr>'
@@ -299,16 +302,22 @@ def read_blocks(row, question, with_model):
 # All lessons of a student
 
 
-def overview(known, student, by_lesson, scores, most):
+def overview(
+    known: Class,
+    student: str,
+    by_lesson: dict[str, list[Row]],
+    scores: dict[str, tuple[float, float]],
+    most: dict[str, float],
+) -> str:
     """What the student has reached in each lesson of the class, with the way to its page; the total is the report's."""
     counts = {lesson: Counter(map(outcome, rows)) for lesson, rows in by_lesson.items()}
     names = [name for name in OUTCOMES if any(count[name] for count in counts.values())]
     lines = []
     for lesson in sorted({*known.lessons(), *(one for who, one in known.in_doubt if who == student)}, key=int):
         if lesson in by_lesson:
-            points, full = scores[lesson]
+            reached, full = scores[lesson]
             title = f'<a href="lesson_{lesson}.html">{title_of(lesson)}</a>'
-            cells = f'<td class="n" data-what="points">{of(full, points)}</td>' + "".join(
+            cells = f'<td class="n" data-what="points">{of(full, reached)}</td>' + "".join(
                 f'<td class="n{" none" * (not counts[lesson][name])}" data-what="{name}">'
                 f"{counts[lesson][name] or '–'}</td>"
                 for name in names
@@ -329,7 +338,7 @@ def overview(known, student, by_lesson, scores, most):
     )
 
 
-def left_out(known, student):
+def left_out(known: Class, student: str) -> str:
     """The student's files that do not count, and what to do about it."""
     return "".join(
         f'<p class="warning"><strong><code>{safe(file, 100)}</code> was not read:</strong> {advice(why)}</p>\n'
@@ -337,7 +346,7 @@ def left_out(known, student):
     )
 
 
-def advice(why):
+def advice(why: str) -> str:
     """Why a file does not count, as its student should read it."""
     if why.startswith("one of "):
         return "you handed in more than one notebook of this lesson; tell your teacher which one counts."
@@ -346,7 +355,7 @@ def advice(why):
     return f"{safe(why, 300).rstrip('.')}. Please hand it in again."
 
 
-def moodle_zip(pages):
+def moodle_zip(pages: dict) -> bytes:
     """The zip that Moodle accepts: the folders have the names that it gave them."""
     file = BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:

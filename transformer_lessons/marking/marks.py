@@ -51,6 +51,11 @@ class Class:
     def pseudonym(self, student: str) -> str:
         return "S" + hmac.new(str(self.seed).encode(), student.encode(errors="replace"), "sha256").hexdigest()[:8]
 
+    def source_of(self, student: str, item: str) -> str:
+        """The student's own code for an exercise; "" if there is none."""
+        work = self.works.get((student, item))
+        return work.get("source", "") if work else ""
+
     def lessons(self) -> list[str]:
         return sorted({row["lesson"] for row in self.rows}, key=int)
 

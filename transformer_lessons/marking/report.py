@@ -5,6 +5,7 @@ import hashlib
 import html
 import re
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from datetime import date
 from math import log10
 from pathlib import Path
@@ -14,7 +15,7 @@ from transformer_lessons.exercises.checker.card import card_of, marked_up
 from transformer_lessons.exercises.questions.kinds import Choices, Value
 from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.marking.confinement import ALL, PROMISES
-from transformer_lessons.marking.marks import OWN
+from transformer_lessons.marking.marks import OWN, Class
 from transformer_lessons.marking.mistakes import (
     UNKNOWN,
     Mistake,
@@ -64,17 +65,17 @@ STUCK = 8  # students with a line of their own
 SHOWN = 3  # wrong answers to which the line of somebody stuck leads
 
 
-def page(title, body, policy=""):
+def page(title: str, body: str, policy: str = "") -> bytes:
     """A whole page; the policy adds to what it may load, which is nothing but its own styles."""
     return filled(TEMPLATE, TITLE=title, POLICY=policy, BODY=body).encode(errors="replace")
 
 
-def filled(template, **parts):
+def filled(template: str, **parts: str) -> str:
     """The template with a part in place of each of these words, in one pass: the parts may contain such words, too."""
     return re.sub("|".join(parts), lambda found: parts[found[0]], template)
 
 
-def safe(text, most=200):
+def safe(text: object, most: int = 200) -> str:
     return html.escape(clean(text, most))
 
 
@@ -87,7 +88,7 @@ def card(row: Row) -> str:
     )
 
 
-def table(caption, header, lines, kind="", sums=()):
+def table(caption: str, header: Iterable[str], lines: Iterable[str], kind: str = "", sums: Iterable[str] = ()) -> str:
     """A table that scrolls by itself, from the rows of its header, its body and its foot."""
     head, body, foot = ("\n".join(rows) for rows in (header, lines, sums))
     foot = f"<tfoot>{foot}</tfoot>" if foot else ""
@@ -97,7 +98,7 @@ def table(caption, header, lines, kind="", sums=()):
     )
 
 
-def heading(*names):
+def heading(*names: str) -> list[str]:
     """A header of one row."""
     return ["<tr>" + "".join(f'<th scope="col">{name}</th>' for name in names) + "</tr>"]
 
@@ -108,14 +109,14 @@ def title_of(lesson: str) -> str:
     return f"Lesson {lesson}" + (f" · {safe(known['title'])}" if known and known["title"] else "")
 
 
-def with_script(title, body, name):
+def with_script(title: str, body: str, name: str) -> bytes:
     """A page with the styles and the script of its own, which alone may run."""
     style, script = (Path(__file__).with_name(f"{name}.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return page(title, f"<style>\n{style}</style>\n{body}<script>{script}</script>", f"; script-src 'sha256-{digest}'")
 
 
-def write_report(known):
+def write_report(known: Class) -> None:
     """report.html, for the teacher alone."""
     title = f"The class · {safe(known.source, 80)}" if known.source else "The class"
     atomic.write(known.out / "report.html", with_script(title, Report(known).body(), "report"))
@@ -124,7 +125,7 @@ def write_report(known):
 class Report:
     """What a class has solved, which mistakes it makes, and what to say next time."""
 
-    def __init__(self, known):
+    def __init__(self, known: Class) -> None:
         self.known = known
         self.students = {
             student: f"<bdi>{safe(known.students[student]['name'], 60)}</bdi>" for student in sorted(known.students)
@@ -140,24 +141,25 @@ class Report:
         self.groups = self.alike()
         self.shown = {key: number for number, keys in enumerate(self.groups) for key in keys}
 
-    def came_from(self, lesson):
+    def came_from(self, lesson: str) -> set[str]:
         """The students who have handed in a lesson, whether or not it could be read."""
         return self.handed_in[lesson] | {
             who for who, one in self.known.in_doubt if one == lesson and who in self.students
         }
 
-    def alike(self):
+    def alike(self) -> list[list[tuple[str, str]]]:
         """[[(student, item)]]: the answers to look at, those together that differ at most in names and comments."""
         groups = defaultdict(list)
         for row in sorted(self.rows, key=lambda row: (int(row["lesson"]), list(self.items).index(row["item"]))):
             if row["status"] == "failed" or doubts(row) or "override" in row["flags"]:
-                digest = self.known.works.get((row["student"], row["item"]), {}).get("digest", row["student"])
+                work = self.known.works.get((row["student"], row["item"]))
+                digest = work.get("digest", row["student"]) if work else row["student"]
                 key = row["item"], digest, row["status"], row["message"], given(row), *doubts(row)
                 groups[key].append((row["student"], row["item"]))
         order = list(self.items)
         return sorted(groups.values(), key=lambda keys: (order.index(keys[0][1]), -len(keys)))
 
-    def body(self):
+    def body(self) -> str:
         parts = {
             "next": ("Next time", "Say this next time", self.commonest()),
             "stuck": ("Stuck", "Stuck", self.stuck()),
@@ -185,7 +187,7 @@ class Report:
         )
         return f"{self.summary()}<nav>{links}{choice}</nav>\n" + "\n".join(sections)
 
-    def summary(self):
+    def summary(self) -> str:
         known = self.known
         tiles = self.tiles() + "".join(map(self.tiles, known.lessons()))
         missing = [PROMISES[one] for one in ALL if one not in known.held] if known.held or self.rows else []
@@ -201,7 +203,7 @@ class Report:
             )
         return tiles + kept + "".join(map(self.banner, ("", *known.lessons())))
 
-    def banner(self, lesson):
+    def banner(self, lesson: str) -> str:
         """How many files were not read, of all or of those that may belong to a lesson."""
         number = len(self.not_read(lesson))
         if not number:
@@ -212,18 +214,18 @@ class Report:
             f'<strong>{files} not read</strong> and counted as 0: <a href="#unread">why</a></p>'
         )
 
-    def not_read(self, lesson):
+    def not_read(self, lesson: str) -> list[tuple[str, str]]:
         """[(path, why)] of all lessons or of one, with those whose names do not say which lesson they are of."""
         unread = in_short(self.known.unread)
         return [(path, why) for path, why in unread if not lesson or lesson_of(path) in (lesson, None)]
 
-    def tiles(self, lesson=""):
+    def tiles(self, lesson: str = "") -> str:
         """The totals of all lessons together, or of one, which are shown when it is chosen."""
         rows = [row for row in self.known.rows if lesson in ("", row["lesson"])]
         count = Counter(row["status"] for row in rows if row["kind"] in ("exercise", "hunt"))
         waiting = sum(row["status"] == "given" for row in rows)
         number, lessons = len(self.students), self.known.lessons()
-        who = self.handed_in[lesson] if lesson else self.students
+        who = self.handed_in[lesson] if lesson else {*self.students}
         if lesson:
             came = self.came_from(lesson)
             unread = f"; {len(came - who)} could not be read" if came - who else ""
@@ -241,14 +243,14 @@ class Report:
         shown = "".join(f"<li><strong>{number}</strong>{what}</li>" for number, what in facts)
         return f'<ul class="facts" data-lesson="{lesson}"{" hidden" * bool(lesson)}>{shown}</ul>'
 
-    def shares(self, who, lesson=""):
+    def shares(self, who: Iterable[str], lesson: str = "") -> list[float]:
         """The shares of the points that students have, of all lessons or of one."""
         scores = ({lesson: self.scores[one][lesson]} if lesson else self.scores[one] for one in who)
         return [share for one in scores if (share := share_of(one)) is not None]
 
     # Who has solved what
 
-    def results(self):
+    def results(self) -> str:
         """A table with the exercises of each lesson side by side, and totals at both ends."""
         by_lesson = defaultdict(list)
         for item, lesson in self.items.items():
@@ -284,7 +286,7 @@ class Report:
         )
         return f'<ul class="legend">{legend}</ul>{shown}{note}'
 
-    def line(self, student, columns):
+    def line(self, student: str, columns: dict[str, list[str]]) -> str:
         """A student's row."""
         mine = self.scores[student]
         solved = sum(row["status"] == "passed" for row in self.rows if row["student"] == student)
@@ -308,14 +310,14 @@ class Report:
         total += f'<td class="n">{waiting or ""}</td>'
         return f'<tr {data}><th scope="row">{self.to_feedback(student)}</th>{cells}{total}</tr>'
 
-    def to_feedback(self, student, lesson=""):
+    def to_feedback(self, student: str, lesson: str = "") -> str:
         """The name, which leads to the student's own pages, if there are any: to that of a lesson, or to all."""
         if not any(student in who for who in self.handed_in.values()):
             return self.students[student]
         page = f"lesson_{lesson}" if lesson and student in self.handed_in[lesson] else "index"
         return f'<a href="feedback/{self.known.students[student]["slug"]}/{page}.html">{self.students[student]}</a>'
 
-    def place(self, student, item, first):
+    def place(self, student: str, item: str, first: bool) -> str:
         """One student's result in one exercise."""
         row, border = self.by.get((student, item)), " first" * first
         if row is None:
@@ -333,7 +335,7 @@ class Report:
             text = f'<a id="{self.anchor(student, item)}" href="#c{number}" title="{about}">{text}</a>'
         return f'<td class="{kind}{border}">{text}</td>'
 
-    def nothing(self, student, lesson, columns):
+    def nothing(self, student: str, lesson: str, columns: int) -> str:
         """The place of a lesson that a student has not handed in, or that was not read."""
         why = self.known.in_doubt.get((student, lesson))
         if why is None:
@@ -341,17 +343,17 @@ class Report:
         link = f'<a href="#unread" title="{safe(why)}">! not read</a>'
         return f'<td class="doubt first" colspan="{columns}">{link}</td>'
 
-    def anchor(self, student, item):
+    def anchor(self, student: str, item: str) -> str:
         return f"a{list(self.students).index(student)}-{list(self.items).index(item)}"
 
-    def points(self, student, lesson):
+    def points(self, student: str, lesson: str) -> str:
         """A student's points in a lesson, which lead to the feedback."""
         points, slug = self.scores[student][lesson][0], self.known.students[student]["slug"]
         late = any(row.get("late") for row in self.known.rows if (row["student"], row["lesson"]) == (student, lesson))
         said = '<span class="late" title="handed in late">late</span>' if late else ""
         return f'<td class="n points"><a href="feedback/{slug}/lesson_{lesson}.html">{points:g}</a>{said}</td>'
 
-    def sums(self, columns):
+    def sums(self, columns: dict[str, list[str]]) -> list[str]:
         """The last lines: how many have solved each exercise, of how many who have handed in the lesson."""
         solved = Counter(row["item"] for row in self.rows if row["status"] == "passed")
         sums, bases = "", ""
@@ -365,7 +367,7 @@ class Report:
             f'<tr><th scope="row">handed in by</th>{bases}{empty}</tr>',
         ]
 
-    def lessons(self):
+    def lessons(self) -> str:
         """For the class and for each lesson: how many have handed it in, and how their points are distributed."""
         lines = []
         for lesson in self.known.lessons():
@@ -387,7 +389,7 @@ class Report:
 
     # Mistakes
 
-    def commonest(self):
+    def commonest(self) -> str:
         """The mistakes that are worth a word to all, in short: those of all lessons, or of one."""
         lines = []
         for lesson in ("", *self.known.lessons()):
@@ -402,7 +404,7 @@ class Report:
         )
         return f'<ol class="next">{"".join(lines)}</ol>{where}' if lines else "<p>No mistake was made twice.</p>"
 
-    def exercises(self):
+    def exercises(self) -> str:
         """Exercises and bug hunts by how many have them wrong: the first of all lessons, or all of one."""
         count = Counter((row["item"], row["status"]) for row in self.rows)
         lines = []
@@ -418,7 +420,7 @@ class Report:
         header = heading("exercise", "solved", "wrong", "untouched")
         return table("Exercises", header, lines, "text exercises") if lines else "<p>None.</p>"
 
-    def all_mistakes(self):
+    def all_mistakes(self) -> str:
         """For each lesson, its mistakes with who made them, in the catalogue's own words; hunts apart."""
         parts = []
         for lesson in self.known.lessons():
@@ -430,14 +432,14 @@ class Report:
                 parts.append(f'<div data-lesson="{lesson}"><h3>{title_of(lesson)}</h3>{shown}</div>')
         return "\n".join(parts) or "<p>None.</p>"
 
-    def mistake(self, one):
+    def mistake(self, one: Mistake) -> str:
         look = f" <em>Where to look:</em> {prose(one.look)}" if one.look else ""
         return (
             f'<tr><th scope="row">{broken(one.item)}: {prose(one.name)}</th><td class="n">{one.share()}</td>'
             f"<td>{prose(one.why)}{look}<p>{self.names(one.students, one.item)}</p></td></tr>"
         )
 
-    def unsolved(self, lesson):
+    def unsolved(self, lesson: str) -> Iterator[str]:
         """A line for each bug hunt of a lesson that somebody has not solved."""
         hunts = defaultdict(list)
         for one in self.hunts:
@@ -453,7 +455,7 @@ class Report:
                 f"<p>{self.names(who, item)}</p></td></tr>"
             )
 
-    def names(self, students, item):
+    def names(self, students: Iterable[str], item: str) -> str:
         """Names that lead to the code."""
         return ", ".join(
             f'<a href="#c{self.shown[one, item]}">{shown}</a>' if (one, item) in self.shown else shown
@@ -461,12 +463,12 @@ class Report:
             if one in students
         )
 
-    def stuck(self):
+    def stuck(self) -> str:
         """Who is stuck in all lessons together, or in one."""
         lines = [line for lesson in ("", *self.known.lessons()) for line in self.stuck_in(lesson)]
         return table("Stuck", heading("student", "solved", "what shows it"), lines, "text stuck")
 
-    def stuck_in(self, lesson):
+    def stuck_in(self, lesson: str) -> list[str]:
         """Lines for those who are stuck in a lesson, or in all, those who have solved least first.
 
         All are the lessons that a student has handed in, and those that at least half of the class has.
@@ -506,12 +508,12 @@ class Report:
         here = f'<tr data-lesson="{lesson}"{" class=more" * bool(lesson)}>'
         return shown + [f'{here}<td colspan="3">{line}</td></tr>' for line in told]
 
-    def is_due(self, lesson, student):
+    def is_due(self, lesson: str, student: str) -> bool:
         """Has a student handed in a lesson, or at least half of the class? One that was not read does not count."""
         who = self.handed_in[lesson]
         return student in who or (2 * len(who) >= len(self.students) and (student, lesson) not in self.known.in_doubt)
 
-    def signs(self, student, rows, solved, count, skipped):
+    def signs(self, student: str, rows: list[Row], solved: int, count: int, skipped: list[str]) -> list[str]:
         """What shows that a student is stuck, with links to wrong answers."""
         passed = Counter(row["item"] for row in self.rows if row["status"] == "passed")
         wrong = [row for row in rows if row["status"] == "failed"]
@@ -541,13 +543,13 @@ class Report:
             found.append("less than a third solved" + f"; wrong: {where}" * bool(where))
         return found
 
-    def to_code(self, student, item):
+    def to_code(self, student: str, item: str) -> str:
         number = self.shown.get((student, item))
         return broken(item) if number is None else f'<a href="#c{number}">{broken(item)}</a>'
 
     # Files and code
 
-    def unread(self):
+    def unread(self) -> str:
         parts = []
         for lesson in ("", *self.known.lessons()):
             unread = self.not_read(lesson)
@@ -556,7 +558,7 @@ class Report:
             parts.append(f'<div data-lesson="{lesson}"{" class=more" * bool(lesson)}>{told}</div>')
         return "\n".join(parts)
 
-    def code(self):
+    def code(self) -> str:
         """The answers to look at, each with its verdict, under everyone who has written it."""
         parts = []
         for number, keys in enumerate(self.groups):
@@ -565,7 +567,7 @@ class Report:
             told = "; ".join(filter(None, (*doubts(row), found, given(row))))
             who = ", ".join(self.students[one] for one, _ in keys)
             backs = ", ".join(f'<a href="#{self.anchor(*one)}">{self.students[one[0]]}</a>' for one in keys)
-            source, _ = part_that_matters(self.known.works.get(keys[0], {}).get("source", ""), row)
+            source, _ = part_that_matters(self.known.source_of(*keys[0]), row)
             wrong = lines_at_fault(source, row)
             lines = (
                 re.sub(r"\S.*", r"<mark>\g<0></mark>", safe(line, 500)) if n in wrong else safe(line, 500)
@@ -599,7 +601,7 @@ def given(row: Row) -> str:
     return f"you gave {row['points']:g} of {row['max']:g}: {row.get('reason') or 'no reason given'}"
 
 
-def scores_of(known) -> dict[str, dict[str, tuple[float, float]]]:
+def scores_of(known: Class) -> dict[str, dict[str, tuple[float, float]]]:
     """{student: {lesson: (points, of how many)}} by now: a text that waits for its reader is in neither number."""
     full, mine, waiting = defaultdict(dict), defaultdict(float), defaultdict(float)
     for row in known.rows:
@@ -615,13 +617,13 @@ def scores_of(known) -> dict[str, dict[str, tuple[float, float]]]:
     }
 
 
-def share_of(scores) -> float | None:
+def share_of(scores: dict[str, tuple[float, float]]) -> float | None:
     """The share of the points that can be had."""
     points, most = (sum(one[n] for one in scores.values()) for n in (0, 1))
     return points / most if most else None
 
 
-def distribution(title, count, shares, waiting, lesson="all"):
+def distribution(title: str, count: str, shares: list[float], waiting: int | str, lesson: str = "all") -> str:
     """A line with a histogram of ten bars."""
     here = f' data-lesson="{lesson}"'
     bars = [sum(min(int(one * 10), 9) == n for one in shares) for n in range(10)]
@@ -633,7 +635,7 @@ def distribution(title, count, shares, waiting, lesson="all"):
         for one, bar in zip(words, bars, strict=True)
     )
     numbers = {one.__name__: f"{one(shares):.0%}" if shares else "" for one in (mean, median)}
-    texts = to_texts(waiting, lesson, waiting)
+    texts = to_texts(f"{waiting}", lesson, waiting)
     return (
         f'<tr{here}><th scope="row">{title}</th><td class="n" data-what="handed in">{count}</td>'
         + "".join(f'<td class="n" data-what="{one}">{number}</td>' for one, number in numbers.items())
@@ -643,7 +645,7 @@ def distribution(title, count, shares, waiting, lesson="all"):
     )
 
 
-def to_texts(words, lesson, waiting):
+def to_texts(words: str, lesson: str, waiting: int | str) -> str:
     """Words that lead to the texts of a lesson, or of all, if any wait for a reader."""
     return f'<a href="grading.html{f"#{lesson}" * bool(lesson)}">{words}</a>' if waiting else words
 
@@ -685,7 +687,7 @@ def counted(group: list[Mistake], with_names: bool = False) -> str:
     return "; ".join([f"{number} student{'s' * (number != 1)} in all", *parts])
 
 
-def questions(known):
+def questions(known: Class) -> str:
     """For each question, the hardest first: how many answers are right, and the commonest wrong one, explained."""
     lines = [
         f'<tr data-lesson="{number.split(".")[0]}" data-right="{-right / count}" '
@@ -706,7 +708,7 @@ def place_of(number: str) -> int:
     return 1000 * int(lesson) + int(place)
 
 
-def answered(known):
+def answered(known: Class) -> list[tuple[str, int, int, str]]:
     """[(question, right answers, answers, the commonest wrong one, explained)], the hardest question first."""
     rows = defaultdict(list)
     for row in known.rows:
@@ -724,7 +726,7 @@ def answered(known):
     return sorted(found, key=lambda one: one[1] / one[2])
 
 
-def asked(number):
+def asked(number: str) -> str:
     """The question's text, with its choices, and the right answer."""
     question = all_questions()[number]
     shown = "".join(f"<p>{prose(one)}</p>" for one in question.shown())
@@ -735,7 +737,7 @@ def asked(number):
     return f'{shown}<p class="right">Right: <b>{prose(right, 200)}</b></p>'
 
 
-def explained(row, share):
+def explained(row: Row, share: str) -> str:
     """A wrong answer to a question, how many gave it and, on a line of its own, what the verdict says about it."""
     question, answer = all_questions()[row["item"]], row["answer"]
     lines = [line.strip() for line in row["message"].splitlines()[1:]]
@@ -746,7 +748,7 @@ def explained(row, share):
     return f'<b>{prose(answer, 200)}</b> <span class="quiet">answered by {share}</span><br>{prose(to_all(said))}'
 
 
-def to_all(words):
+def to_all(words: str) -> str:
     """What a verdict says to the author of an answer, in words that speak of the answer."""
     for pattern, instead in NOT_TO_YOU:
         words = re.sub(pattern, instead, words)
@@ -754,17 +756,17 @@ def to_all(words):
     return re.sub(its_author, lambda found: f"{'The' if found[1] == 'Y' else 'the'} code {found[2]}s", words)
 
 
-def sentence(text):
+def sentence(text: str) -> str:
     """The text, which begins with a capital if it begins with a word and not with an identifier."""
     return text[:1].upper() + text[1:] if re.match(r"[a-z]{2,}(?![\w(\[]|\.\w)", text) else text
 
 
-def sorting(key, words, kind):
+def sorting(key: str, words: str, kind: str) -> str:
     """The head of a column by which the table can be sorted."""
     return f'<th class="{kind}" scope="col"><button class="sort" data-key="{key}"><span>{words}</span></button></th>'
 
 
-def in_words(lessons):
+def in_words(lessons: list[str]) -> str:
     """lessons, 1 to 8."""
     if len(lessons) < 2:
         return f"lesson: {''.join(lessons) or 'none'}"
@@ -772,13 +774,13 @@ def in_words(lessons):
     return f"lessons, {lessons[0]} to {lessons[-1]}" if in_a_row else f"lessons: {', '.join(lessons)}"
 
 
-def prose(text, most=900):
+def prose(text: str, most: int = 900) -> str:
     """A sentence of the catalogue's: code in backticks, and a proper minus."""
     parts = re.split(r"(<code>.*?</code>)", marked_up(clean(text, most)))
     return "".join(one if one.startswith("<code>") else re.sub(r"(?<![\w)])-(?=\d)", "−", one) for one in parts)
 
 
-def in_pieces(code):
+def in_pieces(code: str) -> str:
     """Code, or HTML without tags, that a narrow window may break after a space or a comma, and nowhere else.
 
     After a sign such as a minus, browsers would break it, too.
@@ -791,6 +793,6 @@ def in_pieces(code):
     return "".join(parts)
 
 
-def broken(name):
+def broken(name: str) -> str:
     """A name that may be broken after an underscore."""
     return safe(name, 60).replace("_", "_<wbr>")

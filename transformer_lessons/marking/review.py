@@ -8,13 +8,16 @@ import json
 import math
 import re
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 from transformer_lessons.exercises.questions.kinds import FreeText
 from transformer_lessons.exercises.questions.lookup import all_questions
-from transformer_lessons.marking.marks import OVERRIDES, TEXTS
+from transformer_lessons.marking.marks import OVERRIDES, TEXTS, Class
+from transformer_lessons.marking.messages import Answer
 from transformer_lessons.marking.naming import CELL, as_typed, cell
 from transformer_lessons.marking.notebook import Notebook, comments_in, shape_of
 from transformer_lessons.marking.report import filled, page, safe, title_of
@@ -26,7 +29,7 @@ from transformer_lessons.tools import atomic, reset
 OLD = "no longer handed in"  # of a text whose points are kept all the same
 
 
-def write_texts(known):
+def write_texts(known: Class) -> None:
     """texts.csv: a block for each question, each in a different order. What has been filled in always stays.
 
     The reader puts 0, 0.5 or 1 into p1, p2 and p3, for the three points of the block's first line.
@@ -57,7 +60,7 @@ def write_texts(known):
         written(known.out / "overrides.csv", OVERRIDES, [])
 
 
-def write_grading(known, lines):
+def write_grading(known: Class, lines: list[list]) -> None:
     """grading.html: the same texts, one on each screen. Only its own script may run, whatever the texts contain."""
     path = known.out / "grading.html"
     if not any(line[1] != "model answer" for line in lines):
@@ -82,7 +85,7 @@ def write_grading(known, lines):
     atomic.write(path, page("Texts to read", body, f"; script-src 'sha256-{digest}'"))
 
 
-def for_page(row):
+def for_page(row: dict[str, str]) -> dict[str, Any]:
     """A line of texts.csv for the page on which it is read.
 
     Its `id` names the text, not only whose it is: points that a browser has kept for one are never given to another.
@@ -104,19 +107,19 @@ def for_page(row):
     }
 
 
-def id_of(*parts):
+def id_of(*parts: object) -> str:
     return hashlib.sha256(repr(parts).encode(errors="replace")).hexdigest()[:16]
 
 
-def shuffled(known, number, student):
+def shuffled(known: Class, number: str, student: str) -> bytes:
     return hmac.new(str(known.seed).encode(), f"{number} {student}".encode(errors="replace"), "sha256").digest()
 
 
-def words_of(text):
+def words_of(text: str) -> tuple[str, ...]:
     return tuple(re.findall(r"\w+", text.lower()))
 
 
-def overlap(text, model):
+def overlap(text: str, model: str) -> float:
     """The share of a text's runs of five words that also occur in the model answer."""
     mine, theirs = ({words[n : n + 5] for n in range(len(words) - 4)} for words in map(words_of, (text, model)))
     return len(mine & theirs) / len(mine) if mine else 0.0
@@ -125,7 +128,7 @@ def overlap(text, model):
 # Alike
 
 
-def alike(known):
+def alike(known: Class) -> list[tuple]:
     """[(weight, one student, another, item, what they share)], the most striking first.
 
     Only what is rare in the class counts. Where an exercise leaves hardly any choice, equal answers say nothing; if two
@@ -149,14 +152,14 @@ def alike(known):
 class Compared:
     """The works of a class on one item, and how many of them have each line, comment and answer."""
 
-    def __init__(self, works, wrong, ignored, students):
+    def __init__(self, works: dict[str, Answer], wrong: set[str], ignored: set[str | None], students: int) -> None:
         digests, lines, comments = code_of_lessons()
         self.works, self.wrong, self.ignored, self.students = works, wrong, ignored | digests, students
         self.lines = Counter(line for work in works.values() for line in {*work["lines"]} - lines)
         self.comments = Counter(one for work in works.values() for one in {*work["comments"]} - comments)
         self.digests = Counter(work["digest"] for work in works.values())
 
-    def reasons(self, one, other):
+    def reasons(self, one: str, other: str) -> Iterator[tuple[float, str]]:
         """(weight, what is said) of each thing that two students' works share, and hardly anybody else's."""
         mine, theirs = self.works[one], self.works[other]
         if rare := self.rare_lines(mine, theirs):
@@ -169,7 +172,7 @@ class Compared:
         if own := [words for words in mine["comments"] if words in theirs["comments"] and self.comments[words] == 2]:
             yield 3 * len(own), f"the same comment: {own[0]}"
 
-    def rare_lines(self, mine, theirs):
+    def rare_lines(self, mine: Answer, theirs: Answer) -> list[str]:
         """The rare lines that two works share, if both are long, and nearly the same; otherwise none."""
         lines, others = set(mine["lines"]), set(theirs["lines"])
         rare = [line for line in lines & others if 0 < self.lines[line] <= max(2, self.students // 10)]
@@ -195,7 +198,7 @@ def code_of_lessons() -> tuple[set[str], set[str], set[str]]:
     return digests, lines, comments
 
 
-def by_item(known):
+def by_item(known: Class) -> dict[str, dict[str, Answer]]:
     """{item: {student: work}}; a group's work is there once, as that of its first member."""
     items, by = defaultdict(dict), authors(known)
     first = {(by.get(one, one[0]), one[1]): one for one in sorted(known.works, reverse=True)}
@@ -204,12 +207,12 @@ def by_item(known):
     return items
 
 
-def authors(known):
+def authors(known: Class) -> dict[tuple[str, str], str]:
     """{(student, item): whose hand-in it is from}"""
     return {(row["student"], row["item"]): whose(row) for row in known.rows}
 
 
-def same_files(known):
+def same_files(known: Class) -> str:
     """A line for each lesson of which students have handed in the very same notebook, unless nobody has touched it."""
     groups, touched = defaultdict(dict), set()
     for row in known.rows:
@@ -225,11 +228,11 @@ def same_files(known):
     return "".join(lines)
 
 
-def shown_names(known, students):
+def shown_names(known: Class, students: Iterable[str]) -> str:
     return ", ".join(f"<bdi>{safe(known.students[student]['name'], 60)}</bdi>" for student in sorted(students))
 
 
-def write_similar(known):
+def write_similar(known: Class) -> None:
     """similar.html: pairs side by side, for the teacher alone."""
     pairs = alike(known)[:100]
     parts = ["<p>Reasons to talk, not evidence. Most exercises are too short to tell you anything.</p>"]
