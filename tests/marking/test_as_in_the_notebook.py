@@ -36,6 +36,12 @@ def test_what_waits_for_the_shown_result_of_a_training_takes_no_time(marker):
     assert rewritten.marked(marker, "causal_mask", cells) == ("passed", "")
 
 
+@pytest.mark.parametrize("shown", ["display(length)", "get_ipython()", "plt.figure()", "list(plt.gca())", "str(plt)"])
+def test_what_stands_for_a_picture_is_no_answer(marker, shown):
+    answer = f"import matplotlib.pyplot as plt\ndef causal_mask(length):\n    return {shown}"
+    assert rewritten.marked(marker, "causal_mask", [answer])[0] == "failed"
+
+
 NUMBERS = ["6.2", "Question 6.2", "6.2 ", "6,2", "06.2", "6 - 2", 6.2, 6.1, "6.10", "6.1", "six", "6", 6]
 
 
