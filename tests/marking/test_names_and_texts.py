@@ -90,6 +90,15 @@ def test_who_calls_herself_by_anothers_number_gets_no_points_of_theirs(tmp_path)
     assert re.findall(r"\d+,\w+,\d+", (tmp_path / "sheet.csv").read_text()) == ["99,12,2", "12,Ann,1", "7,Bo,3"]
 
 
+def test_who_calls_herself_as_canvas_calls_its_first_line_changes_no_maximum(tmp_path):
+    sheets.written(tmp_path / "marks.csv", tables.LONG, [[one, *ROW] for one in ("Points Possible", "bob", "cy")])
+    sheet = "Student,Lesson 6 (77)\n    Points Possible,20\nbob,\ncy,\n"
+    (tmp_path / "sheet.csv").write_text(sheet)
+    done, left = tables.fill(tmp_path / "sheet.csv", tmp_path / "marks.csv")
+    assert (done, left) == (2, {tables.NOT_THERE: ["Points Possible"]})
+    assert (tmp_path / "sheet.csv").read_text() == "Student,Lesson 6 (77)\n    Points Possible,20\nbob,1.5\ncy,1.5\n"
+
+
 def test_where_a_row_may_be_that_of_two_students_neither_gets_points(tmp_path):
     sheets.written(tmp_path / "marks.csv", tables.LONG, [["12", *ROW], ["Participant 12", *ROW]])
     sheet = "Identifier,Grade\nParticipant 12,\n"

@@ -159,7 +159,8 @@ class Filling:
         self.path, self.known, self.rows = path, known, rows[1:]
         self.header = [one.text for one in rows[0]]
         self.target = column_of(self.header, column)
-        self.students = students_in(self.rows, self.target, known.sums)
+        named = students_in(self.rows, self.target, known.sums)
+        self.students = [set() if is_nobodys(row) else who for row, who in zip(self.rows, named, strict=True)]
         times = Counter(chain(*self.students))
         self.double = known.double | {student for student, number in times.items() if number > 1}
         self.left: dict[str, list[str]] = {
@@ -178,7 +179,7 @@ class Filling:
         """Fills in one row, or notes why not."""
         row, students = self.rows[place], self.students[place]
         name = name_in(row, self.header)
-        if not students and (first := row[0].text.strip()) and first.lower() not in NOBODY:
+        if not students and (first := row[0].text.strip()) and not is_nobodys(row):
             self.left[NOT_HANDED_IN].append(name or first)
         if len(students) > 1:
             self.left[UNCLEAR] += sorted(students - self.double)
@@ -221,6 +222,11 @@ class Filling:
             f"{one} (lesson {', '.join(of)})" for one, of in known.not_read.items() if one in self.done
         ):
             yield f"Filled in without what was not read: {', '.join(counted)}."
+
+
+def is_nobodys(row: list[Cell]) -> bool:
+    """Is it a line of Canvas's own, whatever a student calls herself?"""
+    return row[0].text.strip().lower() in NOBODY
 
 
 def name_in(row: list[Cell], header: list[str]) -> str:
