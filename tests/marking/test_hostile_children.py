@@ -90,6 +90,7 @@ def test_who_reads_a_little_now_and_then_is_given_up():
             one.lines.send(bytes(10**7), one.patience(0.02))
     finally:
         stop.set()
+        one.lines.socket.close()  # or the thread would wait for more, if it has read all
         thread.join()
 
 
