@@ -163,12 +163,13 @@ def shorten_the_start_pages_styles(app, error):
     text = page.read_text(encoding="utf-8")
     scripts = [path.read_text(encoding="utf-8") for path in Path(app.outdir, "_static").rglob("*.js")]
     used = set(re.findall(r"[\w-]+", "\n".join([text, *scripts])))
-    for name in ("styles/furo.css", "pygments.css"):
+    for name in ("styles/furo.css", "pygments.css", "site.css"):
         styles = Path(app.outdir, "_static", name)
         short = styles.with_name(f"start-{styles.name}")
         short.write_text(only_used(styles.read_text(encoding="utf-8"), used), encoding="utf-8")
         text = text.replace(f"_static/{name}", f"_static/{name.replace(styles.name, short.name)}")
-    page.write_text(text, encoding="utf-8")
+    frame, section, rest = text.partition("<section ")  # the rest has code, whose indentation counts
+    page.write_text(re.sub(r"^[ \t]+|^\n", "", frame, flags=re.MULTILINE) + section + rest, encoding="utf-8")
 
 
 UNUSED = (

@@ -5,6 +5,7 @@ script needs PyTorch and that one Sphinx, and both take seconds to load.
 """
 
 import json
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -66,8 +67,10 @@ def write(folder):
 def write_model(folder):
     """The model that runs on the start page, as scripts that are loaded when someone asks for it."""
     folder.mkdir(parents=True)
-    for name in (*live.SCRIPTS, "live.css"):
+    for name in live.SCRIPTS:
         (folder / name).write_text(live.source(name), encoding="utf-8")
+    styles = re.sub(r"^ +", "", live.source("live.css"), flags=re.MULTILINE)
+    (folder / "live.css").write_text(styles, encoding="utf-8")
     for number, script in enumerate(live.weight_scripts(SHIPPED.read_bytes())):
         (folder / f"weights-{number}.js").write_text(script, encoding="utf-8")
 

@@ -125,12 +125,10 @@ def grid(maps):
 
 
 def picture(maps):
-    """A PNG whose opacity is the square root of the weight, in eight steps; the page reads the weights from it, too."""
+    """A picture whose opacity is the square root of the weight, in eight steps: the page reads the weights from it."""
     whole = maps.permute(0, 2, 1, 3).flatten(2).flatten(0, 1)  # (layers × query, heads × key)
     steps = (whole.sqrt() * (SHADES - 1)).round().byte().numpy()
-    image = Image.fromarray(steps, "P")
-    image.putpalette([0, 0, 0] * SHADES)
-    buffer = io.BytesIO()
-    opacities = bytes(255 * step // (SHADES - 1) for step in range(SHADES))
-    image.save(buffer, "PNG", bits=4, transparency=opacities, optimize=True)
-    return f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"
+    buffer, image = io.BytesIO(), Image.new("RGBA", steps.shape[::-1])
+    image.putalpha(Image.fromarray(255 * steps.astype("uint16") // (SHADES - 1)).convert("L"))
+    image.save(buffer, "WEBP", lossless=True, quality=100, method=6)
+    return f"data:image/webp;base64,{base64.b64encode(buffer.getvalue()).decode()}"

@@ -49,7 +49,8 @@ def recording(words, prompt, maps, chances, drawn):
 def loom(words, prompt, maps, places):
     """The text as one line, above each token a place in every layer, and lines to the last token's."""
     last = places[-1]
-    dots = "".join(f"M{place} {level}h0" for level in LEVELS for place in places)
+    row = "".join(f"M{place} 0h0" for place in places)
+    dots = "".join(f'<use href="#row" y="{level}"/>' for level in LEVELS)
     reads = "".join(
         f'<g class="reads">{lines(maps[layer, head, -1].tolist(), places, layer)}</g>'
         for layer, head in enumerate(HEADS)
@@ -58,12 +59,14 @@ def loom(words, prompt, maps, places):
     text = ""
     for number, (place, word) in enumerate(zip(places, words, strict=True)):
         kind = ' class="prompt"' if number < prompt else ""
-        text += f'<text x="{place}" y="{BASELINE}"{kind}>{escape(sign(word))}</text>'
+        text += f'<text x="{place}"{kind}>{escape(sign(word))}</text>'
     return (
         f'<svg viewBox="-200 0 200 {HEIGHT}" preserveAspectRatio="xMaxYMid meet">'
-        f'<g class="ribbon" style="--x:{-MARGIN - last}px"><path class="dots" d="{dots}"/>{reads}'
+        f'<g class="ribbon" style="--x:{-MARGIN - last}px">'
+        f'<defs><path id="row" d="{row}"/></defs><g class="dots">{dots}</g>{reads}'
         f'<path class="stream" d="M{last} {LEVELS[0]}V{LEVELS[-1]}"/>'
-        f'<path class="out" d="M{last} {LEVELS[-1]}h{MARGIN}"/><g class="nodes">{nodes}</g>{text}</g></svg>'
+        f'<path class="out" d="M{last} {LEVELS[-1]}h{MARGIN}"/><g class="nodes">{nodes}</g>'
+        f'<g transform="translate(0 {BASELINE})">{text}</g></g></svg>'
     )
 
 

@@ -142,7 +142,7 @@ def first_playground(lesson):
         for output in cell.get("outputs", [])
         if "text/html" in output.get("data", {})
     ]
-    return re.sub(r"\n\s*\n", "\n", next(html for html in saved if html.startswith('<div class="playground')))
+    return re.sub(r"\n\s+", "\n", next(html for html in saved if html.startswith('<div class="playground')))
 
 
 @cache

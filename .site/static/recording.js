@@ -4,7 +4,7 @@
 globalThis.recording = (root, {weight, likeliest, percent, tokens, heads, squares, draw}) => {
   const flow = root.querySelector('.flow'), {x, levels, heads: readers, drawn, first} = JSON.parse(flow.dataset.flow);
   const [loom, ribbon, dots, stream, out, nodes, likely, button] =
-    ['.loom', '.ribbon', '.dots', '.stream', '.out', '.nodes', '.likely', '.pause'].map(part => flow.querySelector(part));
+    ['.loom', '.ribbon', '#row', '.stream', '.out', '.nodes', '.likely', '.pause'].map(part => flow.querySelector(part));
   const reads = [...flow.querySelectorAll('.reads')], signs = [...ribbon.querySelectorAll('text')], bars = [...likely.querySelectorAll('li')];
   const names = [...flow.querySelectorAll('.level')].reverse(), rows = [...root.querySelectorAll('.grid .row')];
   const layers = reads.length, last = tokens.length - 1, margin = parseFloat(ribbon.style.getPropertyValue('--x')) + x[last];
@@ -21,7 +21,7 @@ globalThis.recording = (root, {weight, likeliest, percent, tokens, heads, square
     ribbon.dataset.token = token;
     left = Math.min(margin - x[token], Math.min(wide / 4, 150) - wide);
     ribbon.style.setProperty('--x', `${left}px`);
-    dots.setAttribute('d', levels.map(y => x.slice(0, token + 1).map(x => `M${x} ${y}h0`).join('')).join(''));
+    dots.setAttribute('d', x.slice(0, token + 1).map(x => `M${x} 0h0`).join(''));
     signs.forEach((sign, at) => {
       sign.classList.toggle('query', at === token);
       sign.style.display = at > token ? 'none' : '';
