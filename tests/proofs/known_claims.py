@@ -503,7 +503,7 @@ LESSON_9 = [
     Claim("bytes: 0.71–0.77", at_four_times_the_compute(0, "familiar")),
     Claim("64 merges are best (1.21–1.25", at_four_times_the_compute(64, "unfamiliar")),
     Claim(
-        "with new words, 64 merges then beat 256",
+        "64 merges beat 256 with new words",
         lambda runs, seed: (
             at_four_times_the_compute(64, "unfamiliar")(runs, seed)
             < at_four_times_the_compute(256, "unfamiliar")(runs, seed)

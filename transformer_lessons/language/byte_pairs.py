@@ -30,7 +30,7 @@ def merge(parts, pair):
 
 
 def train_bpe(words, number):
-    """The pairs to merge, in order: most frequent first, ties to the larger pair. Only changed words are recounted."""
+    """The pairs to merge, in order: most frequent first, ties to the larger pair. Recounts words that held a pair."""
     counts, holders, merges, words = count_pairs(words), defaultdict(set), [], [[*item] for item in words.items()]
     for place, pair in ((place, pair) for place, (word, _) in enumerate(words) for pair in pairwise(word)):
         holders[pair].add(place)
