@@ -325,7 +325,7 @@ def with_only(runs, seed, left):
 LESSON_7 = [
     Claim("even attention brings 0.59 to 0.88", share_of_the_fall, slack=0.05),
     Claim("even attention is still at 1.25 to 1.42", around_step(250, "with even cross-attention")),
-    Claim("the whole model is at 0.01 to 0.04", around_step(250, "the whole model"), slack=0.01),
+    Claim("the whole model at 0.01 to 0.04", around_step(250, "the whole model"), slack=0.01),
     Claim("after four layers, 0.06 to 0.24 is left", left_after(4, "no skip around feed-forward"), ELEVEN),
     Claim("without any, it is 0.08 to 0.24", left_after(4, "… and no attention"), ELEVEN),
     Claim("after 32 layers, 0.01 to 0.19 is left", left_after(32, "both skips"), ELEVEN),
