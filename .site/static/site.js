@@ -327,6 +327,15 @@ globalThis.curled = text => text.replace(/(?<=\p{L})'(?=\p{L})|(?<=s)'(?=\s)/gu,
   const all = () => [...document.querySelectorAll('pre, .table-wrapper, .formula, .playground .numbers')];
   const fit = () => fitThese(all());  // at once, before it is presented
 
+  // What a link from elsewhere leads to stays in its place while the page above it finds its height, until somebody scrolls.
+  let left = false;
+  for (const kind of ['wheel', 'touchstart', 'pointerdown', 'keydown']) addEventListener(kind, () => { left = true; }, {capture: true, passive: true});
+  const stay = () => {
+    if (left || location.hash.length < 2 || root.classList.contains('presenting')) return;
+    document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView({behavior: 'instant'});
+  };
+  addEventListener('load', stay, true);  // of pictures, too
+
   // Else piece by piece, what is on the screen first, so that the page answers meanwhile.
   const AT_ONCE = 6, idle = globalThis.requestIdleCallback ?? (work => setTimeout(work, 20));
   let waiting = [], fitting = false;
@@ -342,6 +351,7 @@ globalThis.curled = text => text.replace(/(?<=\p{L})'(?=\p{L})|(?<=s)'(?=\s)/gu,
   const fitOn = () => {
     const some = waiting.splice(0, root.classList.contains('presenting') ? Infinity : AT_ONCE);
     fitThese(some);
+    stay();
     fitting = waiting.length > 0 && Boolean(idle(fitOn, {timeout: 100}));
     root.classList.toggle('fitting', fitting);
   };

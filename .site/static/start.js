@@ -219,8 +219,8 @@
     said.innerHTML = typed.some(Number.isNaN) ? '<p>○ Type a number for each of the three weights, such as 0.33.</p>'
       : near(typed, right) ? '<p>✓ softmax</p><p>These are the weights, and they sum to 1, up to rounding. In lesson 1 you write it in Python.</p>'
         : mistake ? curled(`<p>✗ softmax: ${mistake[0]}.</p><p>${mistake[1]}</p><p>Where to look: ${mistake[2]}</p>`)
-          : `<p>✗ softmax: these are not the weights.</p><p>No mistake known here gives these numbers.</p><p>Where to look: they sum to ${sum.toFixed(2).replace('-', '−')}${Math.abs(sum - 1) < 0.015
-            ? ', as they should. What is <i>e</i> to the power of each score, and what share of the sum is that?' : ': which sum should they have?'}</p>`;
+          : `<p>✗ softmax: these are not the weights.</p><p>No mistake known here gives these numbers.</p><p>Where to look: they sum to ${Math.abs(sum - 1) < 0.015
+            ? '1, up to rounding, as they should. What is <i>e</i> to the power of each score, and what share of the sum is that?' : `${sum.toFixed(2).replace('-', '−')}: which sum should they have?`}</p>`;
     if (!document.documentElement.matches('.presenting'))  // there, the screen sees to it
       said.scrollIntoView({block: 'nearest', behavior: matchMedia('(prefers-reduced-motion: reduce)').matches ? 'instant' : 'smooth'});
   };

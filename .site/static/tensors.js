@@ -79,15 +79,16 @@ globalThis.tensors = (() => {
     return whole;
   }
   function viewed(tensor, shape) {  // null if the numbers of dimensions that become one are not neighbours
-    const parts = tensor.shape.map((size, at) => [size, tensor.strides[at]]).filter(([size]) => size !== 1), strides = [];
+    const parts = [], strides = [];
+    for (const [at, size] of tensor.shape.entries()) {  // neighbours are one part
+      if (size === 1) continue;
+      const stride = tensor.strides[at], last = parts.at(-1);
+      if (last && last[1] === size * stride) parts.splice(-1, 1, [last[0] * size, stride]);
+      else parts.push([size, stride]);
+    }
     for (const size of shape) {
-      let [have, stride] = size === 1 ? [1, 1] : parts.shift() ?? [1, 1];
-      while (have < size && parts.length) {
-        const [next, step] = parts.shift();
-        if (stride !== next * step) return null;
-        [have, stride] = [have * next, step];
-      }
-      if (size && have % size) return null;
+      const [have, stride] = size === 1 ? [1, 1] : parts.shift() ?? [1, 1];
+      if (have < size || size && have % size) return null;
       if (have > size) parts.unshift([size && have / size, stride]);
       strides.push(size && have > size ? stride * (have / size) : stride);
     }
