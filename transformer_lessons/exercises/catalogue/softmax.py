@@ -64,6 +64,7 @@ setup = Setup(
         {"shape": (3,), "far": [-1, 0, 1]},
         {"shape": (2,), "far": [-0.4, -0.4]},
         {"shape": (3, 4), "far": [[1, 1, 1, 1], [-1, -1, -1, -1], [1, -1, 0, 1]]},
+        {"shape": (2,), "far": [0, -1]},
     ],
     draw=draw_scores,
     reference=softmax,
