@@ -21,6 +21,7 @@ import hostile
 import pytest
 
 from transformer_lessons.exercises.checker.draws import Draws
+from transformer_lessons.exercises.checker.global_state import standard_state
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.verdict import judge
 from transformer_lessons.exercises.questions.lookup import all_questions
@@ -73,6 +74,8 @@ def solved_clone(tmp_path, monkeypatch):
         if "def causal_mask" in "".join(cell["source"]) and "NotImplementedError" in "".join(cell["source"]):
             cell["source"] = hostile.HONEST["causal_mask"]
     (tmp_path / "notebooks" / FILE).write_text(json.dumps(book))
+    with standard_state():  # the checks remember the package now, not as it is changed below
+        pass
     monkeypatch.setattr(reset, "ROOT", tmp_path)
     monkeypatch.setattr(verdicts, "course", verdicts.course.__wrapped__)
     return tmp_path
