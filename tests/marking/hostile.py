@@ -24,7 +24,7 @@ def asked():
 """
 )
 SIZES = (3, 1, 2, 4, 6, 9, 300)  # of the masks that are asked for, in every class
-ASKED = (*SIZES, 4, 300, 9, 1025, *SIZES)  # before a mask passes
+ASKED = (*SIZES, 4, 300, 2050, *SIZES)  # before a mask passes
 
 ATTACKS = {
     # verdicts that are forged
@@ -35,12 +35,12 @@ ATTACKS = {
     "replaces the builtins": f"import builtins\n{DEFINED}\n    builtins.print = builtins.all = lambda *a: True{WRONG}",
     "replaces json": f'import json\n{DEFINED}\n    json.dumps = lambda *a, **k: \'{{"ok": true, "count": 3}}\'{WRONG}',
     "looks for the exercise in the frames": f"import sys\n{DEFINED}\n    frame = sys._getframe()\n    while frame:\n"
-    "        for one in list(frame.f_locals.values()):\n            if hasattr(one, 'reference'):\n"
+    "        for one in list(frame.f_locals.values()):\n            one = getattr(one, 'exercise', one)\n            if hasattr(one, 'reference'):\n"
     f"                return one.reference(length)\n        frame = frame.f_back{WRONG}",
     "looks for the draws among all objects": f"import gc\n{DEFINED}\n    for one in gc.get_objects():\n"
     "        if type(one).__name__ == 'Draws' and one.exercise.name == 'causal_mask':\n"
-    "            for mask in one.expected:\n                if len(mask) == length:\n"
-    f"                    return mask{WRONG}",
+    "            return one.exercise.reference(length)"
+    f"{WRONG}",
     "asks for the reference": f"{DEFINED}\n    from transformer_lessons.exercises.checker.registry import EXERCISES\n"
     "    return EXERCISES['causal_mask'].reference(length)",
     "imports the catalogue": f"{DEFINED}\n    from transformer_lessons.exercises.catalogue import causal_mask as one\n"

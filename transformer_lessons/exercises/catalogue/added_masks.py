@@ -1,6 +1,10 @@
-"""What the exercises on masks share: numbers in place of True and False, as in a mask that is to be added."""
+"""What the exercises on masks share: numbers in place of True and False, and what a long text needs."""
+
+import time
 
 import torch
+
+LONG = 2050  # float16 has no 2,049
 
 
 def names_of_numbers(observed, expected):
@@ -17,3 +21,21 @@ def names_of_numbers(observed, expected):
         ("a mask to be added, and inverted", inside[0] < -100 and outside in ([], [0.0])),
     )
     return [name for name, shown in signs if shown]
+
+
+def fault_of_a_long_mask(call, reference, length, *others):
+    """Is the mask of a long text the right one, too? A loop over its four million cells would take too long for it."""
+    if length < 200:
+        return None
+    start = time.thread_time()
+    call(length, *others)
+    if time.thread_time() - start > 0.02:
+        return None
+    mask = call(LONG, *others)
+    rows = len(mask)
+    if rows < LONG:
+        return "a table of fixed size"
+    if rows > LONG:
+        found = f"For a length of {LONG:,}, the mask has {rows:,} rows."
+        return ("a mask of another size", found, "how does the size depend on `length`?")
+    return None if mask.equal(reference(LONG, *others)) else "wrong for a long text"

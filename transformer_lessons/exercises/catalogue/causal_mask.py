@@ -1,29 +1,10 @@
 """How the inputs of `causal_mask` are drawn, and which numbers stand in a mask that is to be added."""
 
-import time
-
 import torch
 
 from transformer_lessons import masks
-from transformer_lessons.exercises.catalogue.added_masks import names_of_numbers
+from transformer_lessons.exercises.catalogue.added_masks import fault_of_a_long_mask, names_of_numbers
 from transformer_lessons.exercises.checker.setup import Setup
-
-
-def holds_any_length(call, length):
-    """Is the mask cut from a table of fixed size? That takes equally long for every length; a loop does not."""
-
-    def seconds(length):
-        start = time.thread_time()
-        call(length)
-        return time.thread_time() - start
-
-    if length < 200 or seconds(length) > 0.002 + 3 * seconds(9):
-        return None
-    size = len(call(1025))
-    if size < 1025:
-        return "a table of fixed size"
-    found = f"For a length of 1,025, the mask has {size:,} rows."
-    return None if size == 1025 else ("a mask of another size", found, "how does the size depend on `length`?")
 
 
 def solved(observed, expected, length):
@@ -42,6 +23,6 @@ setup = Setup(
     names_steps=False,
     returns="mask",
     shapes={"mask": "(query, key)"},
-    checks=[holds_any_length],
+    checks=[lambda call, length: fault_of_a_long_mask(call, masks.causal_mask, length)],
     solves=solved,
 )

@@ -1,6 +1,6 @@
 """How the inputs of `sliding_window_mask` are drawn, and which numbers stand in a mask that is to be added."""
 
-from transformer_lessons.exercises.catalogue.added_masks import names_of_numbers
+from transformer_lessons.exercises.catalogue.added_masks import fault_of_a_long_mask, names_of_numbers
 from transformer_lessons.exercises.checker.setup import Setup
 from transformer_lessons.language import long_context
 
@@ -27,6 +27,7 @@ setup = Setup(
     names_steps=False,
     reference=long_context.sliding_window_mask,
     returns="mask",
+    checks=[lambda call, length, window: fault_of_a_long_mask(call, long_context.sliding_window_mask, length, window)],
     solves=lambda observed, expected, *_: [
         name for name in names_of_numbers(observed, expected) if name == "a mask to be added"
     ],
