@@ -792,17 +792,6 @@ def two_i_twice_makes_the_slow_hands_slower():
 
 
 @proves("5.11")
-def append_leaves_its_argument_alone():
-    encoding, growing = np.array([]), np.array([])
-    for i in range(4):
-        angle = 3 / 10000 ** (2 * i / 8)
-        returned = np.append(encoding, [np.sin(angle), np.cos(angle)])
-        growing = np.append(growing, [np.sin(angle), np.cos(angle)])
-    assert np.allclose(growing, sinusoids(4, 8)[3])
-    return [encoding.shape, growing.shape, returned.shape]
-
-
-@proves("5.12")
 def gradients_fade_in_an_lstm_and_not_in_attention():
     recurrent, direct = lstm_gradients(100), attention_gradients(100)
     assert recurrent[0] < 1e-6 * recurrent[-1]
@@ -811,7 +800,7 @@ def gradients_fade_in_an_lstm_and_not_in_attention():
     assert state.shape == nn.LSTM(8, 8, batch_first=True)(torch.zeros(1, 100, 8))[1][0].shape
 
 
-@proves("5.13")
+@proves("5.12")
 def order_and_direction_come_from_outside_the_formula():
     x, order = normal(6, 4), torch.tensor([3, 1, 2, 0, 4, 5])
     assert same(self_attention(x[order])[0], self_attention(x)[0][order])
