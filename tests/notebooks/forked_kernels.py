@@ -69,7 +69,8 @@ def fork_kernels():
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"  # as every kernel has it
     os.environ["JPY_PARENT_PID"] = str(os.getpid())  # ipykernel reads it when it is imported: kernels end with this one
     import matplotlib.figure  # noqa: F401
-    import torch  # noqa: F401
+    import torch._dynamo  # else each kernel would import it with its first optimizer,
+    import torch.distributed.tensor  # noqa: F401 - and this with its first assert_close
     from ipykernel import kernelapp
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # pytest handles it, and ends this process
