@@ -1,6 +1,5 @@
 """The chat model in a notebook, whose cells that need it run only where its file is."""
 
-from transformer_lessons.language import gguf_model
 from transformer_lessons.tools import chat_model
 
 NEEDED = "# needs the chat model"  # the first line of such a cell
@@ -25,4 +24,6 @@ def run_or_say(lines):
 
 def load(max_length=2048):
     """(model, tokenizer) of the chat model."""
+    from transformer_lessons.language import gguf_model  # not above: what compares notebooks needs no PyTorch
+
     return gguf_model.load(chat_model.path(), max_length)
