@@ -161,8 +161,13 @@ def test_a_card_is_shown_in_a_kernel_that_somebody_looks_at_and_nowhere_else(mon
     assert card.is_shown()
 
 
-def test_a_plain_python_prints():
-    code = 'from transformer_lessons.exercises import check; check("softmax", None)'
+def test_in_a_plain_python_check_prints_and_importing_it_has_read_no_page():
+    code = (
+        "from transformer_lessons.exercises import check\n"
+        "from transformer_lessons.exercises.checker import registry\n"
+        "assert not any(registry.EXERCISES.known.values())\n"
+        'check("softmax", None)'
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=True)
     assert done.stdout.startswith("○ softmax: not attempted yet.")
 

@@ -55,8 +55,8 @@ def mistaken(name, mistake):
 class Notebook:
     """Cells of one notebook, and which of them shows what."""
 
-    def __init__(self):
-        self.cells = [new_code_cell(IMPORTS, execution_count=1)]
+    def __init__(self, imports=IMPORTS):
+        self.cells = [new_code_cell(imports, execution_count=1)]
         self.numbers = {}
 
     def add(self, what, *sources, saved=(), count=1, tags=()):
@@ -203,7 +203,7 @@ def test_shape_comments_are_the_learners_own_business(marked):
 
 
 def test_the_rules_alone_tell_the_same_of_a_notebook_saved_untouched(tmp_path):
-    notebook = Notebook()
+    notebook = Notebook("import torch\nfrom transformer_lessons.exercises import check")
     notebook.add_exercise(EXERCISES["causal_mask"])
     path = tmp_path / "mine.ipynb"
     nbformat.write(new_notebook(cells=notebook.cells), path)
