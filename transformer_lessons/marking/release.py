@@ -5,6 +5,9 @@ import io
 import json
 import re
 import zipfile
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
 
 from transformer_lessons.exercises import sealing
 from transformer_lessons.exercises.checker.registry import EXERCISES
@@ -29,7 +32,7 @@ FILES = (
 NOT_FOR_STUDENTS = ("marking", "__pycache__", ".ipynb_checkpoints")
 
 
-def hidden_lines():
+def hidden_lines() -> list[str]:
     """The lines of the solutions that appear in no task, that is, in no stub and in no bug hunt's code."""
     given = {line.strip() for one in EXERCISES.values() for line in one.stub.splitlines()}
     for path in memory.lessons():
@@ -38,7 +41,7 @@ def hidden_lines():
     return [line for line in lines if len(line) >= 30 and not line.startswith(("import ", "from ", "def ", "class "))]
 
 
-def tasks_in(path):
+def tasks_in(path: Path) -> Iterator[str]:
     """The cells that learners need in full: stubs, and the first cell of each bug hunt."""
     hunting = False
     for one in json.loads(path.read_bytes())["cells"]:
@@ -50,7 +53,7 @@ def tasks_in(path):
             yield source
 
 
-def release(out, hold):
+def release(out: Path, hold: Collection[str]) -> None:
     """Writes the students' zip; hold: "texts", "solutions", or both."""
     file, lines = io.BytesIO(), hidden_lines()
     paths = {path.relative_to(ROOT).as_posix(): path for path in files_for_students()}
@@ -58,27 +61,19 @@ def release(out, hold):
         for name, path in paths.items():
             data = held(name, as_handed_out(path), hold, lines)
             if name == "README.md":
-                data = without_dead_links(data.decode(), paths).encode()
+                data = readme_for_students(data.decode()).encode()
             archive.writestr(zipfile.ZipInfo(f"transformer-lessons/{name}", (2020, 1, 1, 0, 0, 0)), data)
     atomic.write(out, file.getvalue())
 
 
-def without_dead_links(text, names):
-    """Markdown whose links to what is not handed out are plain words, and whose pictures of it are gone."""
-
-    def is_dead(target):
-        place = target.partition("#")[0].rstrip("/")
-        return not re.match(r"[a-z]+:|#", target) and not any(f"{name}/".startswith(f"{place}/") for name in names)
-
-    text = re.sub(r"!\[[^]]*\]\(([^)]*)\)", lambda picture: "" if is_dead(picture[1]) else picture[0], text)
-    return re.sub(
-        r"(?<!!)\[((?:!\[[^]]*\]\([^)]*\)|[^]])*)\]\(([^)]*)\)",
-        lambda link: link[1] if is_dead(link[2]) else link[0],
-        text,
-    )
+def readme_for_students(course: str) -> str:
+    """A README for those who unpack the zip; it ends in the list of lessons that the course's own README has."""
+    lessons = re.search(r"^## The lessons\n.*?(?=^## )", course, flags=re.MULTILINE | re.DOTALL)[0]
+    own = Path(__file__).with_name("students.md").read_text(encoding="utf-8")
+    return own.replace("## The lessons\n", lessons.rstrip() + "\n")
 
 
-def files_for_students():
+def files_for_students() -> Iterator[Path]:
     """The files that students get, in order; of notebooks/, only the lessons and the glossary."""
     notebooks = [ROOT / "notebooks" / name for name in (*reset.lessons(), "glossary.md")]
     paths = [
@@ -92,13 +87,13 @@ def files_for_students():
             yield path
 
 
-def as_handed_out(path):
+def as_handed_out(path: Path) -> bytes:
     """A file's content; a lesson as this version of the course has it, whatever a teacher has solved in it."""
     lesson = path.suffix == ".ipynb" and path.name in reset.lessons()
     return (reset.original(path.name) if lesson else None) or path.read_bytes()
 
 
-def held(name, data, hold, lines):
+def held(name: str, data: bytes, hold: Collection[str], lines: list[str]) -> bytes:
     """A file in the form that students get."""
     if name.endswith(".ipynb"):
         return held_notebook(json.loads(data), hold, lines)
@@ -122,19 +117,19 @@ def held(name, data, hold, lines):
     return text.encode()
 
 
-def without_model_answers(page):
+def without_model_answers(page: str) -> str:
     """A page of questions without what a free text is compared with."""
     kept = f"**{MODEL}**\n\n{KEPT}\n\n**{POINTS}**\n\n" + f"- {KEPT}\n" * 3
     return re.sub(rf"\*\*{MODEL}\*\*\n.*?(?=\n## |\Z)", kept, page, flags=re.DOTALL)
 
 
-def without(text, lines):
+def without(text: str, lines: list[str]) -> str:
     for line in lines:
         text = text.replace(line, KEPT)
     return text
 
 
-def held_notebook(book, hold, lines):
+def held_notebook(book: dict[str, Any], hold: Collection[str], lines: list[str]) -> bytes:
     """A notebook without model answers; cells that show part of a solution still run, but cannot be read."""
     lines = [line for line in lines if len(line) >= 40]
     for cell in book["cells"]:
@@ -148,12 +143,12 @@ def held_notebook(book, hold, lines):
     return json.dumps(book, ensure_ascii=False, indent=1).encode()
 
 
-def model_lines():
+def model_lines() -> set[str]:
     models = [question.model for question in all_questions().values() if isinstance(question, FreeText)]
     return {line.strip() for one in models for line in re.split(r"(?<=[.:]) ", one) if len(line) >= 40}
 
 
-def sealed(text, file="'<kept>'"):
+def sealed(text: str, file: str = "'<kept>'") -> str:
     """The same code, in a form that nobody reads by chance. It is not secret: the checks and lessons need it."""
     lines = "\n".join(f'    "{line}"' for line in sealing.packed(text))
     return (
@@ -161,7 +156,7 @@ def sealed(text, file="'<kept>'"):
     )
 
 
-def write_key(out):
+def write_key(out: Path) -> None:
     """Writes the answer key, a page for each lesson, but never into a git repository."""
     if any((folder / ".git").exists() for folder in (out.resolve(), *out.resolve().parents)):
         raise ValueError(f"{out} is inside a git work tree, where it could soon be published: choose another folder.")
@@ -170,9 +165,9 @@ def write_key(out):
         atomic.write(out / f"lesson_{lesson}.md", text.encode())
 
 
-def key():
+def key() -> dict[int, str]:
     """{lesson: solutions, right answers and model answers}."""
-    lessons = {}
+    lessons: dict[int, list[str]] = {}
     for exercise in EXERCISES.values():
         text = f"## {exercise.name}\n\n```python\n{exercise.solution_text()}```\n"
         lessons.setdefault(exercise.lesson, []).append(text)
