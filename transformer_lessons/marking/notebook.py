@@ -17,13 +17,12 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from transformer_lessons.marking.naming import LONGEST
-from transformer_lessons.tools.cells import names_in
+from transformer_lessons.tools.cells import ASKING, asked_in, names_in
 from transformer_lessons.tools.numbers import number_of
 
 if TYPE_CHECKING:
     from transformer_lessons.marking.messages import Given, Items
 
-ASKING = ("check", "answer")
 SHOWING = (*ASKING, "print", "display")  # calls that change nothing
 FOREIGN = re.compile(  # magics whose cells hold no Python, or run it elsewhere
     r"%%(?:!|(?:bash|cmd|cython|file|html|HTML|javascript|js|latex|markdown|perl|pypy|python[23]?|R|ruby|script|sh|sql|"
@@ -302,15 +301,6 @@ def roots_of(nodes: list[Any]) -> set[str]:
     return found
 
 
-def asked_in(statement: Statement) -> Iterator[tuple[str | None, ast.Call]]:
-    """(name, call) for each call of `check` or `answer` that has arguments."""
-    if not any(name in statement.source for name in ASKING):  # most statements need not be searched
-        return
-    for one in ast.walk(statement.node):
-        if isinstance(one, ast.Call) and one.args:
-            yield one.func.attr if isinstance(one.func, ast.Attribute) else getattr(one.func, "id", None), one
-
-
 class Notebook:
     """The statements of a notebook, and what is found among them."""
 
@@ -338,13 +328,14 @@ class Notebook:
                 one.made = one.made.union(*(setters[name] for name in one.used & setters.keys()))
             for made in one.made:
                 self.makers.setdefault(made, []).append(number)
-            for name, call in asked_in(one):
-                first = call.args[0].value if isinstance(call.args[0], ast.Constant) else None
-                if name == "check" and len(call.args) == 2 and isinstance(first, str):
-                    self.checks[first, ast.unparse(call.args[1])] = number
-                asked = number_of(first) if name == "answer" else None
-                if asked and (isinstance(first, str) or f"{asked}0" not in questions):  # as `answer` itself takes it
-                    self.answer(asked, call.args[1:])
+            if not any(function in one.source for function in ASKING):  # most statements need not be searched
+                continue
+            for function, name, rest in asked_in(one.node):
+                if function == "check" and len(rest) == 1 and isinstance(name, str):
+                    self.checks[name, ast.unparse(rest[0])] = number
+                asked = number_of(name) if function == "answer" else None
+                if asked and (isinstance(name, str) or f"{asked}0" not in questions):  # as `answer` itself takes it
+                    self.answer(asked, rest)
 
     def answer(self, number: str, values: list[ast.expr]) -> None:
         """Notes an answer. The last one counts, but a blank one does not replace another."""

@@ -4,11 +4,14 @@ import ast
 import json
 import random
 import re
+from pathlib import Path
+from typing import Any
 
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.questions.kinds import Choices, FreeText, Value
 from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.tools import atomic, memory, reset
+from transformer_lessons.tools.cells import checks_in
 
 NAMES = """Ada Alan Amara Anna Ben Chen Chloe Diego Elif Emma Farid Femi Grace Hana Igor Ines Jonas Kofi Lea Liam Lucia
     Maya Mehmet Nina Noor Olga Omar Priya Rosa Sam Sofia Tariq Tomas Uma Vera Wei Yara Yusuf Zoe Zuri""".split()  # noqa: SIM905
@@ -22,7 +25,7 @@ def causal_mask(length):
 """
 
 
-def write(out, students, seed=1):
+def write(out: Path, students: int, seed: int = 1) -> None:
     """Writes a folder for each student, with some or all of lessons 1 to 8.
 
     The second student cheats in lesson 6, and the third's notebook of it has been cut off while it was saved.
@@ -42,7 +45,7 @@ def write(out, students, seed=1):
                 (folder / lesson).write_text(text[:200] if special == "broken" else text, encoding="utf-8")
 
 
-def names(students):
+def names(students: int) -> list[str]:
     """ada, alan, …"""
     return [
         NAMES[number % len(NAMES)].lower() + ("" if number < len(NAMES) else str(number // len(NAMES)))
@@ -50,20 +53,22 @@ def names(students):
     ]
 
 
-def write_sheet(path, students):
+def write_sheet(path: Path, students: int) -> None:
     """A grading sheet like Moodle's, with one more student, who has handed in nothing."""
     lines = [["Identifier", "Full name", "Grade", "Maximum grade"]]
     lines += [[name, name.capitalize(), "", "100"] for name in [*names(students), "zelda"]]
     atomic.write(path, "".join(",".join(line) + "\r\n" for line in lines).encode("utf-8-sig"))
 
 
-def filled(book, draw, diligence, skill, special=""):
+def filled(
+    book: dict[str, Any], draw: random.Random, diligence: float, skill: float, special: str = ""
+) -> dict[str, Any]:
     """The notebook with some of its stubs written, bug hunts included, and some of its questions answered."""
     hunts = {
         subject: name
         for cell in book["cells"]
-        for name, subject in re.findall(r'check\("(\w+)", (\w+)\)', "".join(cell["source"]))
-        if subject != name and name in EXERCISES
+        for name, subject in checks_in("".join(cell["source"]))
+        if cell["cell_type"] == "code" and subject != name and name in EXERCISES
     }
     for cell in book["cells"]:
         if cell["cell_type"] != "code":
@@ -87,7 +92,7 @@ def filled(book, draw, diligence, skill, special=""):
     return book
 
 
-def published(book, name):
+def published(book: dict[str, Any], name: str) -> str:
     """The code of a bug hunt, as it was handed out; nothing for an exercise."""
     suspicious = name.replace("fixed", "suspicious").replace("Fixed", "Suspicious")
     for cell in book["cells"] if suspicious != name else ():
@@ -98,7 +103,7 @@ def published(book, name):
     return ""
 
 
-def attempt(name, draw, right):
+def attempt(name: str, draw: random.Random, right: bool) -> str:
     """The exercise's solution, or the same with one of the first mistakes that the catalogue has for it."""
     exercise = EXERCISES[name]
     if right:
@@ -107,7 +112,7 @@ def attempt(name, draw, right):
     return ast.unparse(slip.variants[0].tree)
 
 
-def reply(found, draw, skill):
+def reply(found: re.Match[str], draw: random.Random, skill: float) -> str:
     question, right = all_questions()[found[1]], draw.random() < skill
     if isinstance(question, FreeText):
         value = text(question, draw, right)
@@ -118,7 +123,7 @@ def reply(found, draw, skill):
     return f'answer("{found[1]}", {value!r})'
 
 
-def text(question, draw, right):
+def text(question: FreeText, draw: random.Random, right: bool) -> str:
     """A text in whole sentences: those with which the model answer begins, or the points that it should make."""
     sentences = re.split(r"(?<=[.?!]) (?=\W?[A-Z])", question.model)
     points = [one for one in question.points if not re.match(r"[\w ]{1,12}: ", one)]

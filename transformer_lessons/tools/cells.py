@@ -1,9 +1,13 @@
-"""What a notebook's code cells hold: their sources, the calls of check in one, and the names that it makes and uses."""
+"""What a notebook's code cells hold: sources, calls of `check` and `answer`, and the names that they make and use."""
 
 import ast
 import json
 import re
 import symtable
+from collections.abc import Iterator
+from typing import Any
+
+ASKING = ("check", "answer")
 
 
 def cells_in(text: str) -> list[tuple[str, list[str]]]:
@@ -20,19 +24,27 @@ def cells_in(text: str) -> list[tuple[str, list[str]]]:
         raise ValueError("is not a notebook: it has no list of cells") from None
 
 
+def asked_in(tree: ast.AST) -> Iterator[tuple[str, Any, list[ast.expr]]]:
+    """(function, exercise or number, what is checked or answered) for each call of `check` and `answer`."""
+    for call in ast.walk(tree):
+        if isinstance(call, ast.Call) and call.args and isinstance(call.args[0], ast.Constant):
+            function = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+            if function in ASKING:
+                yield function, call.args[0].value, call.args[1:]
+
+
 def checks_in(source: str) -> list[tuple[str, str]]:
     """[(exercise, what is checked)] of the calls of check in a cell."""
     if "check" not in source:  # most cells need not be parsed
         return []
     try:
-        calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+        asked = list(asked_in(ast.parse(source)))
     except (SyntaxError, ValueError):
         return []
-    calls = [call for call in calls if ast.unparse(call.func).split(".")[-1] == "check"]
     return [
-        (first.value, ast.unparse(call.args[1]))
-        for call in calls
-        if len(call.args) == 2 and isinstance(first := call.args[0], ast.Constant) and isinstance(first.value, str)
+        (name, ast.unparse(rest[0]))
+        for function, name, rest in asked
+        if function == "check" and isinstance(name, str) and len(rest) == 1
     ]
 
 
