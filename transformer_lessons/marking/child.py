@@ -288,9 +288,9 @@ def watch_threads() -> None:
     """From now on, what runs in a new thread is noted, also when the answer that uses it is called only later."""
     threading.setprofile(noted)
 
-    def watched(start):
-        def start_watched(function, *arguments, **named):
-            def run(*arguments, **named):
+    def watched(start: Callable) -> Callable:
+        def start_watched(function: Callable, *arguments: Any, **named: Any) -> Any:
+            def run(*arguments: Any, **named: Any) -> Any:
                 sys.setprofile(noted)
                 return function(*arguments, **named)
 

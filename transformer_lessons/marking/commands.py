@@ -17,7 +17,7 @@ ALSO = f"""“{COMMAND} mark sample FOLDER” makes up a class to practise on, w
 TEACHING.md is the manual."""
 
 
-def mark(arguments):
+def mark(arguments: list[str]) -> int:
     """The command `mark`, with `mark fill SHEET.csv` and `mark sample FOLDER`."""
     special = {"fill": fill, "sample": sample}.get(arguments[0] if arguments else "")
     if special:
@@ -39,14 +39,14 @@ def mark(arguments):
     return trouble() or marked(options, f"{COMMAND} mark {shlex.join(arguments)}")
 
 
-def whole_number(text):
+def whole_number(text: str) -> int:
     """A number of processes, or of students."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text} must be a whole number, at least 1")
     return int(text)
 
 
-def maximum(text):
+def maximum(text: str) -> float | str:
     """What full points become: a number, or "sheet"."""
     if text == "sheet":
         return text
@@ -59,7 +59,7 @@ def maximum(text):
     return value
 
 
-def trouble():
+def trouble() -> int | None:
     """Prints what is not prevented here; returns 1 if nothing can be marked, otherwise None."""
     if sys.platform == "win32":
         return refuse("Marking needs Linux or macOS. On Windows, use WSL: it keeps students' code from your files.")
@@ -82,7 +82,7 @@ def trouble():
     return None
 
 
-def marked(options, command):
+def marked(options: argparse.Namespace, command: str) -> int:
     from transformer_lessons.marking import (
         confinement,
         feedback,
@@ -134,7 +134,7 @@ def marked(options, command):
     return 0
 
 
-def fill(arguments):
+def fill(arguments: list[str]) -> int:
     parser = parser_for("mark fill", "Fill in the points in the grading sheet that Moodle or Canvas gave you.")
     parser.add_argument("sheet", type=Path)
     parser.add_argument("--out", type=Path, default=Path("marks"), help="the folder of the marks (default: marks)")
@@ -165,7 +165,7 @@ def fill(arguments):
     return 0
 
 
-def sample(arguments):
+def sample(arguments: list[str]) -> int:
     parser = parser_for("mark sample", "Make up a class to practise on, and beside it a grading sheet.")
     parser.add_argument("out", type=Path, metavar="FOLDER")
     parser.add_argument("--students", type=whole_number, default=30, metavar="N")
@@ -186,7 +186,7 @@ def sample(arguments):
     return 0
 
 
-def release(arguments):
+def release(arguments: list[str]) -> int:
     parser = parser_for("release", "Write a zip file of the course for students, without what you want to keep back.")
     parser.add_argument("--hold", default="", help="what to keep back: texts, solutions, or texts,solutions")
     parser.add_argument("--out", type=Path, default=Path("student.zip"))
@@ -210,7 +210,7 @@ def release(arguments):
     return 0
 
 
-def key(arguments):
+def key(arguments: list[str]) -> int:
     parser = parser_for("key", "Print the answer key: solutions, right answers, and model answers with their points.")
     parser.add_argument("--out", type=Path, help="write it to this folder instead, outside any git work tree")
     options = parser.parse_args(arguments)
@@ -228,15 +228,15 @@ def key(arguments):
     return 0
 
 
-def parser_for(name, description, more=None):
+def parser_for(name: str, description: str, more: str | None = None) -> argparse.ArgumentParser:
     return argparse.ArgumentParser(prog=f"{COMMAND} {name}", description=description, epilog=more)
 
 
-def refuse(sentence):
+def refuse(sentence: object) -> int:
     print(plain(sentence), file=sys.stderr)
     return 1
 
 
-def plain(text):
+def plain(text: object) -> str:
     """One line without control characters, which could move the terminal's cursor or hide something."""
     return " ".join("".join(one if one.isprintable() else " " for one in str(text)).split())

@@ -14,7 +14,9 @@ import resource
 import signal
 import struct
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TypeAlias
 
 MEMORY, SECONDS = 3 << 28, 120  # bytes beyond Python and PyTorch, whose own pages count, too; of CPU, for a notebook
 FILES, PROCESSES, NETWORK = "files", "processes", "network"
@@ -43,27 +45,30 @@ BIND_AND_CONNECT, SOCKETS_AND_SIGNALS = 0b11, 0b11
 LOAD, EQUAL, LARGER, HAS, GIVE = 0x20, 0x15, 0x25, 0x45, 0x06
 KILL, ALLOW, REFUSE, UNKNOWN = 0x80000000, 0x7FFF0000, 0x50001, 0x50026  # the last two: EPERM, ENOSYS
 
+Filter: TypeAlias = tuple[int, int, int, int]  # such a step: what, if it holds, if it does not, with which number
+
+
 # Rules for the calls that are allowed with some arguments only, as steps with the number of the argument.
 
 
-def low(argument):
+def low(argument: int) -> Filter:
     return (LOAD, 0, 0, 16 + 8 * argument)
 
 
-def with_flag(argument, flag):
+def with_flag(argument: int, flag: int) -> list[Filter]:
     return [low(argument), (HAS, 0, 1, flag), (GIVE, 0, 0, ALLOW), (GIVE, 0, 0, REFUSE)]
 
 
-def zero(argument):
+def zero(argument: int) -> list[Filter]:
     high = (LOAD, 0, 0, 20 + 8 * argument)
     return [low(argument), (EQUAL, 0, 3, 0), high, (EQUAL, 0, 1, 0), (GIVE, 0, 0, ALLOW), (GIVE, 0, 0, REFUSE)]
 
 
-def other_than(argument, value):
+def other_than(argument: int, value: int) -> list[Filter]:
     return [low(argument), (EQUAL, 0, 1, value), (GIVE, 0, 0, REFUSE), (GIVE, 0, 0, ALLOW)]
 
 
-def only(argument, *values):
+def only(argument: int, *values: int) -> list[Filter]:
     steps = [low(argument)]
     for value in values:
         steps += [(EQUAL, 0, 1, value), (GIVE, 0, 0, ALLOW)]
@@ -127,18 +132,18 @@ SOME = {  # calls that are allowed with some arguments only
 }
 
 
-def numbers(calls, machine):
+def numbers(calls: str, machine: str) -> dict[str, int]:
     """{name: number} of the calls in a text that the machine has."""
     column = 2 + list(MACHINES).index(machine)
     found = re.finditer(r"(\w+) (\d+|-) (\d+|-)", calls)
     return {match[1]: int(match[column]) for match in found if match[column] != "-"}
 
 
-def library():
+def library() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
 
 
-def landlock_version():
+def landlock_version() -> int:
     """The kernel's version of Landlock; 0 for none."""
     if sys.platform != "linux":
         return 0
@@ -146,7 +151,7 @@ def landlock_version():
     return max(0, call(ctypes.c_long(LANDLOCK_CREATE_RULESET), None, ctypes.c_size_t(0), version))
 
 
-def can_filter():
+def can_filter() -> bool:
     """Is seccomp available, and are the numbers of system calls known for this machine?"""
     return (
         sys.platform == "linux"
@@ -156,7 +161,7 @@ def can_filter():
     )
 
 
-def protections():
+def protections() -> tuple[str, ...]:
     """Which of ALL hold here."""
     filtered = can_filter()
     return tuple(
@@ -166,18 +171,18 @@ def protections():
     )
 
 
-def hide():
+def hide() -> None:
     """From now on, other processes of the same user cannot read this one's memory."""
     if sys.platform == "linux":
         library().prctl(DUMPABLE, 0, 0, 0, 0)
 
 
-def die_with_parent():
+def die_with_parent() -> None:
     if sys.platform == "linux":
         library().prctl(PARENT, signal.SIGKILL, 0, 0, 0)
 
 
-def confine(readable):
+def confine(readable: Iterable[str]) -> tuple[str, ...]:
     """Confines this process for good; returns the protections that hold."""
     set_limits()
     if os.geteuid() == 0 and sys.platform == "linux":
@@ -191,12 +196,12 @@ def confine(readable):
     return held
 
 
-def drop_capabilities():
+def drop_capabilities() -> None:
     header, none = struct.pack("<Ii", CAPABILITIES, 0), bytes(24)
     library().syscall(ctypes.c_long(CAPSET.get(platform.machine(), CAPSET["aarch64"])), header, none)
 
 
-def set_limits():
+def set_limits() -> None:
     """Limits memory, CPU time and open files. No file may grow; without seccomp, no process or thread may start."""
     limits = {"RLIMIT_CORE": 0, "RLIMIT_FSIZE": 0, "RLIMIT_CPU": SECONDS, "RLIMIT_NOFILE": 256}
     limit_memory(MEMORY)
@@ -207,20 +212,20 @@ def set_limits():
             resource.setrlimit(getattr(resource, name), (value, value))
 
 
-def limit_memory(more):
+def limit_memory(more: int) -> None:
     """Limits this process to so many bytes beyond those that it has taken by now, where the system says how many."""
     with contextlib.suppress(OSError, ValueError):
         taken = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
         resource.setrlimit(resource.RLIMIT_AS, (taken + more, taken + more))
 
 
-def require(result):
+def require(result: int) -> int:
     if result < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     return result
 
 
-def lock_files(readable):
+def lock_files(readable: Iterable[str]) -> None:
     """Landlock: the only access to the file system is reading below these paths."""
     version, call = landlock_version(), library().syscall
     files = (1 << 13) - 1  # all rights of version 1
@@ -240,7 +245,7 @@ def lock_files(readable):
     os.close(ruleset)
 
 
-def filter_calls():
+def filter_calls() -> None:
     """seccomp: the refused calls fail with EPERM, unknown and newer ones with ENOSYS; another machine's end it."""
     machine = platform.machine()
     steps = [

@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # after each call, a student's process looks whether all that
         Done,
         Lent,
         Node,
+        Operation,
         Refusal,
         Request,
         Returned,
@@ -104,7 +105,7 @@ class Scope:
         reply = self.request(head | {"inputs": nodes})
         value = unpack(reply.get("ok"))
 
-        def back(gradients):
+        def back(gradients: Iterable) -> list[torch.Tensor | None]:
             nodes = self.request({"do": "back", "graph": reply["graph"], "gradients": list(map(pack, gradients))})
             found = list(map(unpack, nodes["ok"]))
             if [one.shape for one in leaves] != [
@@ -202,7 +203,7 @@ class Scope:
             ask = lambda what: self.request({"do": what, "target": number})  # noqa: E731
             return as_before(made(groups, unpacked(about["defaults"]), ask), about)
 
-        def call(*inputs):
+        def call(*inputs: Any) -> Any:
             return self.call({"do": "call", "target": number}, inputs)[0]
 
         if "modules" not in about:
@@ -239,16 +240,18 @@ def as_before(stand_in: Any, about: Lent) -> Any:
 
 
 class StandInOptimizer(torch.optim.Optimizer):
-    def __init__(self, groups, defaults, ask):  # not PyTorch's own, which loads its compiler and takes a second
+    def __init__(
+        self, groups: list[dict], defaults: dict[str, Any], ask: Callable[[str], Any]
+    ) -> None:  # not PyTorch's own, which loads its compiler and takes a second
         self.param_groups, self.state, self.defaults, self.ask = groups, {}, defaults, ask
         self.__setstate__({})  # sets up what hooks and state_dict need
 
-    def step(self, closure=None):
+    def step(self, closure: Callable | None = None) -> Any:
         loss = None if closure is None else closure()
         self.ask("step")
         return loss
 
-    def zero_grad(self, set_to_none=True):
+    def zero_grad(self, set_to_none: bool = True) -> None:
         self.ask("zero_grad")
 
 
@@ -256,23 +259,23 @@ class Noting(TorchDispatchMode):
     """While it is active, notes each operation: its name, and the sizes of the tensors that it reads and makes."""
 
     @classmethod
-    def _should_skip_dynamo(cls):
+    def _should_skip_dynamo(cls) -> bool:
         return False  # otherwise PyTorch loads its compiler first, within the time of the call
 
-    def __init__(self, inputs):
+    def __init__(self, inputs: Iterable) -> None:
         super().__init__()
         tensors = [tensor for one in inputs for tensor in tensors_of(one)]
         self.places = {one.untyped_storage().data_ptr(): number for number, one in enumerate(tensors)}
-        self.noted = []
+        self.noted: list[Operation] = []
 
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+    def __torch_dispatch__(self, function: Any, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
         result = function(*args, **(kwargs or {}))
         self.noted.append(
-            [function.overloadpacket.__name__, *(list(map(self.sizes, tensors_of(one))) for one in (args, result))]
+            (function.overloadpacket.__name__, *(list(map(self.sizes, tensors_of(one))) for one in (args, result)))
         )
         return result
 
-    def sizes(self, tensor):
+    def sizes(self, tensor: torch.Tensor) -> tuple[int | None, list[int], int, str]:
         """(which input's memory it uses, or None; its shape; the size of its memory; its dtype)"""
         storage = tensor.untyped_storage()
         return (
@@ -287,14 +290,14 @@ class Through(torch.autograd.Function):
     """Puts results that were computed elsewhere into the graph; `back` fetches the gradients from there."""
 
     @staticmethod
-    def forward(ctx, back, results, *leaves):
+    def forward(ctx: Any, back: Callable, results: list[tuple[torch.Tensor, bool]], *leaves: torch.Tensor) -> tuple:
         ctx.back = back
         ctx.set_materialize_grads(False)
         ctx.mark_non_differentiable(*(one for one, differentiable in results if not differentiable))
         return tuple(one for one, _ in results)
 
     @staticmethod
-    def backward(ctx, *gradients):
+    def backward(ctx: Any, *gradients: torch.Tensor | None) -> tuple:
         return (None, None, *ctx.back(gradients))
 
 

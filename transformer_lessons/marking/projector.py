@@ -2,9 +2,10 @@
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Collection, Sequence
 
-from transformer_lessons.marking.marks import OWN
-from transformer_lessons.marking.mistakes import answer_to_show, handed_in, lines_instead, mistakes_in
+from transformer_lessons.marking.marks import OWN, Class
+from transformer_lessons.marking.mistakes import Mistake, answer_to_show, handed_in, lines_instead, mistakes_in
 from transformer_lessons.marking.naming import clean
 from transformer_lessons.marking.report import (
     answered,
@@ -32,12 +33,12 @@ HEADING = 2  # lines of code that take as much room as a heading
 SHAPES = {"pile": (86, 36), "pair": (52, 70)}  # the room for code above the words or beside them, in % of the window
 
 
-def write_projector(known):
+def write_projector(known: Class) -> None:
     """report-anonymous.html: no names, no pseudonyms, and no code in which a name occurs."""
     atomic.write(known.out / "report-anonymous.html", with_script("The class", body(known), "projector"))
 
 
-def body(known):
+def body(known: Class) -> str:
     mistakes = mistakes_in(known, "exercise", "hunt")
     telling = worth_telling(mistakes)
     screens = [screen(known, one, rank, len(telling)) for rank, one in enumerate(telling, 1)] or [nothing()]
@@ -55,17 +56,17 @@ def body(known):
     return "\n".join([choice(known), *screens, rest, '<p id="keys" class="quiet" hidden></p>'])
 
 
-def begun(lesson):
+def begun(lesson: str) -> str:
     """The tag of a screen: one of those of all lessons together, or of those of a single lesson."""
     return f'<section class="screen" data-only="{lesson}">' if lesson else '<section class="screen">'
 
 
-def nothing(lesson=""):
+def nothing(lesson: str = "") -> str:
     title = f'<p class="rank">{title_of(lesson)}</p>' if lesson else ""
     return f"{begun(lesson)}{title}<h2>No mistake was made twice.</h2></section>"
 
 
-def screen(known, group, rank, count, only=""):
+def screen(known: Class, group: list[Mistake], rank: int, count: int, only: str = "") -> str:
     """An answer and a question; then, one key after another, where to look, what is wrong, and the right line.
 
     The answer is the shortest that a screen has room for: an exercise's or, failing that, a bug hunt's.
@@ -95,12 +96,12 @@ def screen(known, group, rank, count, only=""):
     )
 
 
-def how_long(lines, is_hunt):
+def how_long(lines: list[str], is_hunt: bool) -> tuple[bool, bool, bool, int]:
     """A key that puts first what a screen shows uncut, then exercises, then what is short."""
     return not 0 < len(lines) <= LINES, is_hunt, not lines, len("\n".join(lines))
 
 
-def part_to_show(lines, wrong):
+def part_to_show(lines: list[str], wrong: Collection[int]) -> tuple[list[str], set[int]]:
     """(as many lines of an answer as a screen has room for, the wrong ones among them; the numbers of these)"""
     first = max(0, min(max(wrong, default=0) + 3, len(lines)) - LINES)
     whose = next((line for line in reversed(lines[: first + 2]) if not line.startswith(" ")), "")
@@ -111,7 +112,7 @@ def part_to_show(lines, wrong):
     return [clean(line, 200) for line in (*head, *part, *more)], numbers
 
 
-def hanging(line, wrong=False):
+def hanging(line: str, wrong: bool = False) -> str:
     """A line of code that goes on indented where the window is too narrow for it."""
     text = line.lstrip()
     indent = len(line) - len(text)
@@ -120,7 +121,7 @@ def hanging(line, wrong=False):
     return f'<span class="line" style="--indent: {indent + HANGING}ch">{shown}</span>'
 
 
-def wrapped(line, most):
+def wrapped(line: str, most: int) -> list[int]:
     """The lengths of the parts of a line of code, each of as many characters if it can be broken so."""
     text = line.lstrip()
     indent = len(line) - len(text)
@@ -133,7 +134,7 @@ def wrapped(line, most):
     return parts
 
 
-def shape(lines, right=()):
+def shape(lines: Sequence[str], right: Sequence[str] = ()) -> tuple[str, int, int]:
     """(above the words or beside them, characters in a line, lines): where code is largest on a wide screen.
 
     A broken line costs as much as letters that are smaller by a seventh.
@@ -149,7 +150,7 @@ def shape(lines, right=()):
     return best[1:]
 
 
-def choice(known):
+def choice(known: Class) -> str:
     """Buttons for one lesson, or all."""
     buttons = "".join(
         f'<button data-lesson="{lesson}" title="{title_of(lesson)}">{lesson}</button>' for lesson in known.lessons()
@@ -157,7 +158,7 @@ def choice(known):
     return f'<p id="choice" class="quiet" hidden>Lesson <button data-lesson="">all</button>{buttons}</p>'
 
 
-def solved(known):
+def solved(known: Class) -> str:
     """For each exercise, how many have solved it, of those who have handed in the lesson."""
     count, items, students = Counter(), defaultdict(dict), handed_in(known)
     for row in known.rows:
@@ -180,7 +181,7 @@ def solved(known):
     return table("How many have solved what", header, lines, "text solved")
 
 
-def all_mistakes(known, mistakes):
+def all_mistakes(known: Class, mistakes: list[Mistake]) -> str:
     """Those of several students or groups, as one could tell who is meant; calls of the course's code are no slip."""
     lines = [
         f'<tr data-lesson="{one.lesson}"><th scope="row">{one.lesson} · {"bug hunt " * one.is_hunt}{broken(one.item)}: '
@@ -193,7 +194,7 @@ def all_mistakes(known, mistakes):
     return table("Mistakes", header, lines, "text mistakes") if lines else "<p>None.</p>"
 
 
-def questions(known):
+def questions(known: Class) -> str:
     """Those that many got wrong, the hardest first, with their text; after a key, the right answer and a wrong one."""
     lines = [
         f'<tr class="asks" data-lesson="{number.split(".")[0]}"><th scope="row"><b>{number}</b>{asked(number)}</th>'

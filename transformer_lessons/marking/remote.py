@@ -235,7 +235,7 @@ NOTHING: Function = {"signature": None, "returns": ("more", False, 0)}  # a func
 def dressed(function: Callable, about: Function | Description, name: str) -> Callable:
     """A function with the signature of another. The checker looks inside, so an empty one is empty here, too."""
 
-    def wrapped(*inputs):
+    def wrapped(*inputs: Any) -> Any:
         return function(*inputs)
 
     made: Any = wrapped
@@ -280,14 +280,14 @@ def replay(operations: list[Operation], inputs: tuple, modes: list) -> None:
     """Shows the operations of the other process to those who watch operations here: names and sizes, but no numbers."""
     known = [tensor for one in inputs for tensor in tensors_of(one)]
 
-    def ghost(place, shape, stored, dtype):
+    def ghost(place: int | None, shape: list[int], stored: int, dtype: str) -> torch.Tensor:
         tensor = torch.empty(stored, dtype=DTYPES[dtype], device="meta") if place is None else known[place]
         return tensor.detach().as_strided(shape, [0] * len(shape))
 
     for name, given, made in operations:
         results = tuple(ghost(*one) for one in made)
 
-        def operation(*_, results=results, **__):
+        def operation(*_: Any, results: tuple = results, **__: Any) -> Any:
             return results[0] if len(results) == 1 else results
 
         seen: Any = operation

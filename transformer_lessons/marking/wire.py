@@ -1,5 +1,7 @@
 """Values as JSON between a student's process and ours: numbers, texts and lists of them. Nothing is ever unpickled."""
 
+from __future__ import annotations
+
 import base64
 import json
 import os
@@ -8,9 +10,15 @@ import struct
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import islice, pairwise
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import torch
+
+if TYPE_CHECKING:  # as in lending
+    import socket
+
+    from transformer_lessons.marking.messages import Node
 
 DEPTH, LONG, ITEMS = 40, 5000, 10_000  # nesting, digits and items: at most
 PARTS = 50_000  # of one value from a student, with all that it holds: each takes time and memory
@@ -42,10 +50,10 @@ class Broken(Exception):
 class Lines:
     """Frames over a socket: a length, then JSON or raw bytes."""
 
-    def __init__(self, socket):
+    def __init__(self, socket: socket.socket) -> None:
         self.socket, self.size = socket, 0
 
-    def send(self, message, wait=lambda sends: None):
+    def send(self, message: Any, wait: Callable[[bool], None] = lambda sends: None) -> None:
         """Sends a frame; `wait` is called before each write, and may raise an exception."""
         content = message if isinstance(message, bytes) else json.dumps(message).encode()
         data = memoryview(struct.pack("<I", len(content)) + content)
@@ -56,7 +64,7 @@ class Lines:
         except OSError as error:
             raise Broken(str(error)) from error
 
-    def receive(self, wait=lambda: None, most=1 << 28):
+    def receive(self, wait: Callable[[], None] = lambda: None, most: int = 1 << 28) -> bytes:
         """The next frame; `wait` is called before each read, and may raise an exception."""
         (length,) = struct.unpack("<I", self.exactly(4, wait))
         self.size = length
@@ -64,7 +72,7 @@ class Lines:
             raise Broken("a frame that is too large")
         return self.exactly(length, wait)
 
-    def message(self, wait=lambda: None, most=1 << 28):
+    def message(self, wait: Callable[[], None] = lambda: None, most: int = 1 << 28) -> Any:
         """The next frame as a dictionary."""
         try:
             found = json.loads(self.receive(wait, most))
@@ -74,7 +82,7 @@ class Lines:
             raise Broken("a frame that is not a message")
         return found
 
-    def exactly(self, number, wait):
+    def exactly(self, number: int, wait: Callable[[], None]) -> bytes:
         data = bytearray()
         while len(data) < number:
             wait()
@@ -91,11 +99,11 @@ class Lines:
 # Packing: None, booleans and strings stand for themselves; everything else is a list that begins with its kind
 
 
-def name_of(value):
+def name_of(value: Any) -> Node:
     return ["object", type(value).__name__[:80]]
 
 
-def pack(value, other=name_of, depth=0):
+def pack(value: Any, other: Callable[[Any], Node] = name_of, depth: int = 0) -> Node:
     """A value as JSON. `other` packs what is not a number or a string, nor made of these."""
     kind = type(value)
     if value is None or kind in (bool, str):
@@ -123,7 +131,7 @@ def pack(value, other=name_of, depth=0):
     return other(value)
 
 
-def pack_tensor(value):
+def pack_tensor(value: torch.Tensor) -> Node:
     dtype = str(value.dtype).removeprefix("torch.")
     if dtype not in DTYPES or value.is_meta:
         return ["meta", dtype if dtype in DTYPES else "float32", list(value.shape)]
@@ -133,7 +141,7 @@ def pack_tensor(value):
     return ["tensor", dtype, packed_array(plain.numpy()), bool(value.requires_grad)]
 
 
-def pack_array(value, other, depth):
+def pack_array(value: Any, other: Callable[[Any], Node], depth: int) -> Node:
     scalar, value = isinstance(value, np.generic), np.asarray(value)
     if value.dtype.hasobject:
         items = [pack(one, other, depth + 1) for one in value.ravel().tolist()] if depth < DEPTH else []
@@ -141,24 +149,24 @@ def pack_array(value, other, depth):
     return ["array", packed_array(value), scalar]
 
 
-def packed_array(array):
+def packed_array(array: np.ndarray) -> Node:
     """[dtype, shape, order in memory, the numbers]: NumPy's own format takes ten times as long for a small array."""
-    order = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
+    order: Literal["C", "F"] = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
     return [array.dtype.str, list(array.shape), order, text_of(array.tobytes(order))]
 
 
-def text_of(data):
+def text_of(data: bytes) -> str:
     return base64.b64encode(data).decode()
 
 
 # Unpacking
 
 
-def unpack(node, other=lambda node: None, most=PARTS):
+def unpack(node: Node, other: Callable[[Node], Any] = lambda node: None, most: float = PARTS) -> Any:
     """The value again. What was packed as an object becomes an empty object, of a class with that name."""
     left = most
 
-    def unpacked(node):
+    def unpacked(node: Node) -> Any:
         nonlocal left
         left -= 1
         if left < 0:
@@ -188,28 +196,28 @@ def unpack(node, other=lambda node: None, most=PARTS):
         raise Broken(f"a value that cannot be read ({type(error).__name__})") from error
 
 
-def apart(kind, items):
+def apart(kind: str, items: list) -> list:
     """The items, unless they are to be hashed and many share one hash: putting those together would take hours."""
     if kind not in ("list", "tuple") and sum(a == b for a, b in pairwise(sorted(map(hash, items)))) > 10:
         raise Broken("a set in which nothing can be found")
     return items
 
 
-def named(name, members=()):
+def named(name: str, members: Any = ()) -> Any:
     return type(name_for(name), (), dict(members))() if members else empty_class(name_for(name))()
 
 
 @lru_cache(maxsize=1000)
-def empty_class(name):
+def empty_class(name: str) -> type:
     return type(name, (), {})
 
 
-def name_for(text):
+def name_for(text: object) -> str:
     """A text as the name of a class: a stranger may call a class anything."""
     return str(text)[:80].replace("\0", "").encode(errors="replace").decode()
 
 
-def array_from(node):
+def array_from(node: Node) -> np.ndarray:
     """The array that `packed_array` has packed, in memory of its own; the other side may have written anything else."""
     dtype, shape, order, text = node
     data = bytearray(base64.b64decode(text))
@@ -223,28 +231,28 @@ def array_from(node):
     return array
 
 
-def read_tensor(dtype, node, _):
+def read_tensor(dtype: str, node: Node, _: bool) -> torch.Tensor:
     tensor = torch.from_numpy(array_from(node))
     return tensor.view(torch.bfloat16) if dtype == "bfloat16" else tensor
 
 
-def read_meta(dtype, shape):
+def read_meta(dtype: str, shape: list[int]) -> None:
     raise Broken("a tensor without numbers")  # a few bytes would ask for all our memory
 
 
-def read_array(node, scalar):
+def read_array(node: Node, scalar: bool) -> Any:
     array = array_from(node)
     return array[()] if scalar else array
 
 
-def array_of(shape, items):
+def array_of(shape: list[int], items: list) -> np.ndarray:
     array = np.empty(len(items), dtype=object)
     for place, one in enumerate(items):
         array[place] = one
     return array.reshape(shape)
 
 
-def read_generator(node):
+def read_generator(node: Node) -> torch.Generator:
     generator = torch.Generator()
     generator.set_state(unpack(node))
     return generator
