@@ -10,6 +10,7 @@ from tokenize import TokenError
 from typing import Any
 
 from transformer_lessons.exercises.checker.card import card, card_of, coloured, marked_up
+from transformer_lessons.exercises.checker.values import joined
 from transformer_lessons.exercises.questions.kinds import Choices, Question
 from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.marking.halves import as_told
@@ -241,8 +242,7 @@ def teacher(words: str) -> str:
 
 def named(items: list[str]) -> str:
     """`a`, `b` and `c`."""
-    names = [f"<code>{safe(item, 60)}</code>" for item in items]
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    return joined([f"<code>{safe(item, 60)}</code>" for item in items])
 
 
 def in_colours(source: str, wrong: Collection[int] = ()) -> str:

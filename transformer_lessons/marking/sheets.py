@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from transformer_lessons.exercises.checker.values import joined
 from transformer_lessons.marking.naming import CELL, cell
 from transformer_lessons.tools import atomic
 
@@ -35,8 +36,7 @@ def read_table(path: Path, *columns: str) -> list[dict[str, str]]:
         raise ValueError(f"{path}, line {reader.line_num}: this is not a CSV table ({error}).") from None
     if missing := [name for name in columns if name not in header]:
         has = ", ".join(header)[:200] or "no columns at all"
-        *others, last = missing
-        names = f"columns called {', '.join(others)} and {last}" if others else f"a column called {last}"
+        names = f"{'a column' if len(missing) == 1 else 'columns'} called {joined(missing)}"
         raise ValueError(f"{path} needs {names}; it has {has}.")
     return rows
 

@@ -6,6 +6,7 @@ from itertools import islice
 from math import isfinite
 from typing import Any
 
+from transformer_lessons.exercises.checker.values import joined
 from transformer_lessons.exercises.questions.arithmetic import LONGEST, calculated
 
 WITHOUT_TEXT = "This question is answered with letters alone, without their text."
@@ -98,5 +99,4 @@ def text_in(value: Any) -> str:
 
 def listed(words: Iterable[str]) -> str:
     """The words in order, as in "a, b and c"."""
-    *most, last = sorted(words, key=lambda word: (len(word), word))
-    return f"{', '.join(most)} and {last}" if most else last
+    return joined(sorted(words, key=lambda word: (len(word), word)))
