@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from transformer_lessons import __main__
-from transformer_lessons.tools import doctor, install
+from transformer_lessons.tools import chat_model, doctor, install
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKFLOWS = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / ".github/workflows").glob("*.yml")}
@@ -137,6 +137,29 @@ def test_vs_code_breaks_long_lines_as_jupyter_does_and_cuts_no_saved_output():
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
             for output in cell.get("outputs", []):
                 assert "".join(output.get("text", "")).count("\n") < chosen["notebook.output.textLineLimit"]
+
+
+def test_every_place_that_names_the_pythons_or_the_size_of_a_download_says_the_same():
+    oldest, newest = (".".join(map(str, version)) for version in (doctor.OLDEST, doctor.NEWEST))
+    or_later, model = f"Python {oldest} or later", f"{chat_model.MEGABYTES} MB"
+    said = {
+        "pyproject.toml": [
+            *(f'requires-python = ">={oldest}"', f'python_version = "{oldest}"'),
+            f'target-version = "py{oldest.replace(".", "")}"',
+        ],
+        "README.md": [f"[Python {oldest} to {newest}]", f"Python-{oldest}_to_{newest}-", or_later, model],
+        "MEASUREMENTS.md": [model],
+        "notebooks/10_modern_models.ipynb": [model],
+        "transformer_lessons/tools/install.py": [f"sys.version_info < {doctor.OLDEST}", or_later],
+        "transformer_lessons/marking/students.md": [or_later],
+        ".site/start.py": [or_later],
+        ".site/finding.py": [or_later],
+    }
+    texts = {place: (ROOT / place).read_text(encoding="utf-8") for place in said}
+    assert [(place, one) for place, every in said.items() for one in every if one not in texts[place]] == []
+    matrix = yaml.safe_load(WORKFLOWS["tests.yml"])["jobs"]["elsewhere"]["strategy"]["matrix"]["include"]
+    tested = {tuple(map(int, one["python"].split("."))) for one in matrix}
+    assert (min(tested), max(tested)) == (doctor.OLDEST, doctor.NEWEST)
 
 
 def test_the_version_to_cite_is_the_packages():

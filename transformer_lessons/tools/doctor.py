@@ -87,7 +87,7 @@ def python() -> tuple[str, ...]:
 
 def outdated() -> tuple[str, ...]:
     python = f"Python {platform.python_version()} at {sys.executable} is too old"
-    return "✗", f"{python}: install 3.10 or later, and run this with it", LAB
+    return "✗", f"{python}: install {OLDEST[0]}.{OLDEST[1]} or later, and run this with it", LAB
 
 
 def environment() -> tuple[str, ...]:
