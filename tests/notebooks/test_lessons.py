@@ -37,6 +37,7 @@ SHORTENED = {  # trainings whose results no check asks for; nbval runs them whol
     r"\bin range\(300\)": "in range(6)",
     r"\bin range\(301\)": "in (0, 100, 300)",
     r"\blength=120\b": "length=6",
+    r"\blength=(180|200)\):": "length=6):",
     r"\bscenes=2000\b": "scenes=300",
     r"\bscenes=100\b": "scenes=40",
     r"\b(fit\(.*), 120\)": r"\1, 6)",
