@@ -174,6 +174,14 @@ MOVED = 'print("mean accuracy on 16 tokens'  # three lines: all moved, the score
 POSITIONS_ALONE = "with torch.no_grad():\n    words = sinusoidal"  # the lead of the key 2 back: where trained, and late
 
 
+def where_counts_more(runs, seed):
+    """Whether the mean score at each key position varies more than that at each distance."""
+    scores = runs[seed].scores  # (query, key)
+    diagonals = [scores.diagonal(offset) for offset in range(-47, 48)]
+    by_distance = torch.cat([diagonal.mean().expand_as(diagonal) for diagonal in diagonals])
+    return bool(scores.mean(dim=0).var() > 2 * by_distance.var())
+
+
 def columns_rise(runs, seed):
     """Whether a key's score, as a mean over the queries, grows with its position in training."""
     by_key = runs[seed].scores.mean(dim=0)[:16]
@@ -216,6 +224,7 @@ LESSON_5 = [
     Claim("With two tables, they get 0.54 to 0.64", trained_anew("sinusoidal", "learned", change=two_tables)),
     Claim("moving them alone leaves 0.61 to 0.70", printed(MOVED, 7)),
     Claim("moving the rest 0.81 to 0.96", printed(MOVED, 8)),
+    Claim("*where* a key stands counts more than how far back", where_counts_more),
     Claim("Up to position 15, the columns rise", columns_rise),
     Claim(
         "the key 10 back beats the key 2 back (five seeds)", each(POSITIONS_ALONE, lambda near, late: near > 0 > late)
