@@ -6,9 +6,13 @@ import shlex
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from transformer_lessons.tools import reset
 from transformer_lessons.tools.install import COMMAND
+
+if TYPE_CHECKING:  # these commands show their help without loading PyTorch
+    from transformer_lessons.marking.marks import Class
 
 MARK = """Mark a class: a folder or a zip file, as downloaded from your learning system. Students' code runs in separate
 processes, without access to your files or the network if the system can prevent it; what it prints proves nothing."""
@@ -83,17 +87,8 @@ def trouble() -> int | None:
 
 
 def marked(options: argparse.Namespace, command: str) -> int:
-    from transformer_lessons.marking import (
-        confinement,
-        feedback,
-        halves,
-        marks,
-        projector,
-        report,
-        review,
-        tables,
-        verdicts,
-    )
+    """Marks, and writes what is asked for; returns the exit code."""
+    from transformer_lessons.marking import confinement, marks, tables, verdicts
 
     confinement.hide()
     out = options.out
@@ -118,7 +113,15 @@ def marked(options: argparse.Namespace, command: str) -> int:
         print(plain(remark), file=sys.stderr)
     if options.format:
         tables.write_result(out, tables.FORMATS[options.format](known))
-        return 0
+    else:
+        write_pages(known)
+    return 0
+
+
+def write_pages(known: "Class") -> None:
+    """Writes the marks, the reports and the feedback, and prints where they are."""
+    from transformer_lessons.marking import feedback, halves, marks, projector, report, review, tables
+
     review.write_texts(known)
     tables.write_marks(known)
     report.write_report(known)
@@ -130,8 +133,7 @@ def marked(options: argparse.Namespace, command: str) -> int:
     texts = Counter(row["status"] for row in known.rows if row["kind"] == "text")
     if texts["read"] or texts["given"]:
         print(f"{marks.counted(texts['read'], 'text')} read, {texts['given']} waiting for a reader")
-    print(plain(f"{items} marked, {files} not read: {out / 'report.html'}"))
-    return 0
+    print(plain(f"{items} marked, {files} not read: {known.out / 'report.html'}"))
 
 
 def fill(arguments: list[str]) -> int:
