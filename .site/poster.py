@@ -8,7 +8,7 @@ from html import escape
 
 import torch
 from PIL import Image
-from recording import LIKELY, recording, visible
+from recording import recording
 
 from transformer_lessons.inspection import live
 from transformer_lessons.inspection.attention_maps import attention_weights
@@ -16,7 +16,8 @@ from transformer_lessons.language import checkpoints, sampling
 
 PROMPT, SEED, LENGTH, LAYER, HEAD = live.OPENING, 31, 54, 1, 6  # any head would do
 WRITTEN, TEMPERATURE = 88, 0.8  # tokens that the model writes at first, and how: of them, the picture shows LENGTH
-SHOWN, SHADES = 10, 8
+SHOWN, SHADES = 8, 8
+NAMES = {" ": "space", "\n": "new line"}
 TEMPERATURES = [step / 10 for step in range(1, 21)]  # of the slider
 
 
@@ -47,8 +48,10 @@ def poster():
     )
     every = (logits.double() / TEMPERATURE).softmax(-1)  # (length, vocabulary)
     drawn = [round(every[place, whole[place + 1]].item(), 4) for place in range(last)]
-    likely = [(vocabulary.decode([token]), every[-1, token].item()) for token in chances.topk(LIKELY).indices.tolist()]
     warmth = json.dumps(heat(logits, vocabulary), separators=(",", ":"), ensure_ascii=False)
+    likely = (
+        f'<div class="likely" data-heat="{escape(warmth)}"><h2>The next token</h2><div class="bars">{rows}</div></div>'
+    )
     scripts = live.weight_scripts(checkpoints.SHIPPED.read_bytes())
     size, parts = sum(map(len, scripts)) / 1e6, len(scripts)
     thrown = " ".join(f"{place:.5f}" for place in dice(model, whole, prompt))
@@ -57,21 +60,18 @@ def poster():
         '<link rel="stylesheet" href="beside/live/live.css">\n'
         f'<div class="live resting" role="region" data-folder="beside/live/" data-parts="{parts}" data-dice="{thrown}" '
         'aria-label="A language model to play with">\n'
-        f"{recording(words, prompt, maps, likely, drawn)}\n"
         f'<form class="ask"><label>Type a line<input name="line" value="{PROMPT}" autocomplete="off" '
         'spellcheck="false" maxlength="300"></label><button class="go">Bring it to life</button></form>\n'
         f'<p class="pace" role="status">A Transformer with {weights / 1e6:.1f} million weights, trained on '
-        "Shakespeare. "
-        f"One press loads it ({size:.0f} MB), and it writes here, in your browser: nothing is sent anywhere.</p>\n"
+        f"Shakespeare. It runs in your browser: one press loads {size:.0f} MB.</p>\n"
+        f"{recording(words, prompt, maps, likely, drawn)}\n"
         f'<div class="reading"><div class="text" tabindex="0" role="group" aria-label="A text that the model wrote">'
         f"{spans}</div>"
         f'<p class="told">Shaded: what head {HEAD} of layer {LAYER} looks at.</p></div>\n'
         f'<div class="attention"><h2>The {maps.shape[0] * maps.shape[1]} attention heads</h2>'
         f"<p>Each square is a head: queries down, keys across.</p>{grid(maps)}</div>\n"
-        f'<div class="next" data-heat="{escape(warmth)}"><h2>The next token</h2>'
-        f'<div class="bars">{rows}</div>'
-        "<p>Brought to life, it continues any line that you type, you can silence its heads, and it shows what it "
-        "would say after each layer.</p></div>\n"
+        '<div class="next"><p>Brought to life, it continues any line that you type, you can silence its heads, and it '
+        "shows what it would say after each layer.</p></div>\n"
         "<noscript><p>It needs JavaScript.</p></noscript></div>"
     )
 
@@ -101,6 +101,10 @@ def heat(logits, vocabulary):
         "logits": (best * 1000).round().int().tolist(),
         "sums": (sums * 1000).round().int().tolist(),  # (length, temperatures)
     }
+
+
+def visible(word):
+    return NAMES.get(word, word.replace("\n", "⏎").replace(" ", "␣"))
 
 
 def shown(word):

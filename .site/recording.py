@@ -1,7 +1,8 @@
-"""The recording on the start page: token after token goes up through the layers, and start.js draws what is read.
+"""The recording on the start page: token after token goes up through the layers, and chances give the next token.
 
-This is its last picture, as it is without scripts. The script finds the weights in the poster's picture of all heads,
-and the chances in its `data-heat`; from here it has the places of the tokens, and how likely each one was.
+This is its last picture, as it is without scripts. recording.js finds the weights in the poster's picture of all heads;
+from here it has the places of the tokens, and how likely each one was. The model itself, once it is alive, is drawn in
+the same picture.
 """
 
 import json
@@ -13,7 +14,7 @@ from PIL import ImageFont
 
 from transformer_lessons.inspection import live
 
-HEADS, LIKELY = (7, 6, 2, 5), 5  # a head of each layer, and how many next tokens are shown
+HEADS = (7, 6, 2, 5)  # a head of each layer
 LEVELS, BASELINE, HEIGHT = (150, 119, 88, 57, 26), 186, 196  # where the layers part, from below, and where the text is
 SIGN, NARROWEST, MARGIN = (
     16,
@@ -21,27 +22,25 @@ SIGN, NARROWEST, MARGIN = (
     46,
 )  # the size of the text, the least room of a token, what is free beside the last one
 FONT = Path(live.__file__).with_name("fonts") / "inter-regular.otf"
-NAMES = {" ": "space", "\n": "new line"}
 
 
-def recording(words, prompt, maps, chances, drawn):
-    """`maps` are the heads' weights (layers, heads, query, key); `chances` of the next token, as [(token, share)];
+def recording(words, prompt, maps, likely, drawn):
+    """`maps` are the heads' weights (layers, heads, query, key); `likely` is the list of the likeliest next tokens;
     `drawn` how likely each written token was.
     """
     places = middles(words)
     told = {"x": places, "levels": LEVELS, "heads": HEADS, "drawn": drawn, "first": prompt - 1}
     label = (
-        f"A text is written token by token. In each of the {len(maps)} layers, lines lead from the tokens that a head "
-        "reads to the newest one; at the top, bars show the likeliest next tokens."
+        f"A text is read token by token. In each of the {len(maps)} layers, lines lead from the tokens that a head "
+        "reads to the newest one."
     )
     return (
         f'<figure class="flow" data-flow="{escape(json.dumps(told, separators=(",", ":")))}">'
-        f'<div class="drawn" role="img" aria-label="{label}"><div class="loom">{loom(words, prompt, maps, places)}'
-        f"{''.join(map(name_of_layer, reversed(range(len(maps)))))}</div>"
-        f'<div class="likely"><p>The next token</p><ol>{"".join(map(bar, chances))}</ol></div></div>'
+        f'<div class="drawn"><div class="loom" role="img" aria-label="{label}">{loom(words, prompt, maps, places)}'
+        f"{''.join(map(name_of_layer, reversed(range(len(maps)))))}</div>{likely}</div>"
         "<figcaption><span><strong>Recorded from our own model, with its own numbers.</strong> "
         "A token goes up through the layers; in each, lines show which earlier tokens one head reads (thicker: more "
-        "weight). The chances at the top give the next token.</span> "
+        "weight). At the top, the chances give the next token.</span> "
         '<button type="button" class="pause" hidden>Pause</button></figcaption></figure>'
     )
 
@@ -66,20 +65,13 @@ def loom(words, prompt, maps, places):
         f'<defs><path id="row" d="{row}"/></defs><g class="dots">{dots}</g>{reads}'
         f'<path class="stream" d="M{last} {LEVELS[0]}V{LEVELS[-1]}"/>'
         f'<path class="out" d="M{last} {LEVELS[-1]}h{MARGIN}"/><g class="nodes">{nodes}</g>'
-        f'<g transform="translate(0 {BASELINE})">{text}</g></g></svg>'
+        f'<g class="words" transform="translate(0 {BASELINE})">{text}</g></g></svg>'
     )
 
 
 def name_of_layer(layer):
     middle = (LEVELS[layer] + LEVELS[layer + 1]) / 2 / HEIGHT
     return f'<span class="level" style="--y:{middle:.3f}">layer {layer}<span>, head {HEADS[layer]}</span></span>'
-
-
-def bar(chance):
-    token, share = chance
-    return (
-        f'<li><b>{escape(visible(token))}</b><i style="--share:{share:.3f}"></i><span>{100 * share:.0f} %</span></li>'
-    )
 
 
 def middles(words):
@@ -90,7 +82,7 @@ def middles(words):
 
 
 def lines(weights, places, layer):
-    """From the tokens that a head reads to the last one, as start.js draws them for every token."""
+    """From the tokens that a head reads to the last one, as recording.js draws them for every token."""
     low, high = LEVELS[layer], LEVELS[layer + 1]
     middle, last = (low + high) / 2, places[-1]
     return "".join(
@@ -103,7 +95,3 @@ def lines(weights, places, layer):
 
 def sign(word):
     return word.replace("\n", "⏎")
-
-
-def visible(word):
-    return NAMES.get(word, word.replace("\n", "⏎").replace(" ", "␣"))

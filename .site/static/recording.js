@@ -1,99 +1,112 @@
-// The recording on the start page: token after token goes up through the layers, lines show what a head of each layer reads, and
-// the chances at the top give the next token. What was computed comes from start.js: weight(head, query, key), likeliest(token,
-// temperature in tenths), and draw, which draws the text, the heads and the bars below it.
-globalThis.recording = (root, {weight, likeliest, percent, tokens, heads, squares, draw}) => {
-  const flow = root.querySelector('.flow'), {x, levels, heads: readers, drawn, first} = JSON.parse(flow.dataset.flow);
-  const [loom, ribbon, dots, stream, out, nodes, likely, button] =
-    ['.loom', '.ribbon', '#row', '.stream', '.out', '.nodes', '.likely', '.pause'].map(part => flow.querySelector(part));
-  const reads = [...flow.querySelectorAll('.reads')], signs = [...ribbon.querySelectorAll('text')], bars = [...likely.querySelectorAll('li')];
-  const names = [...flow.querySelectorAll('.level')].reverse(), rows = [...root.querySelectorAll('.grid .row')];
-  const layers = reads.length, last = tokens.length - 1, margin = parseFloat(ribbon.style.getPropertyValue('--x')) + x[last];
-  const RUNS = 3, REST = 4000, WAITS = [300, ...Array(layers - 1).fill(200), 480, 340];  // at each level, in ms
+// The picture at the top of the start page: a text as one line, above each token its place in every layer, and lines to the newest
+// token from those that a head of each layer reads. The recording below draws in it, and the model itself once it is alive.
+globalThis.strip = flow => {
+  const {levels, heads} = JSON.parse(flow.dataset.flow), layers = levels.length - 1, MARGIN = 46, NARROWEST = 11;
+  const [loom, ribbon, dots, stream, out, nodes, line] = ['.loom', '.ribbon', '#row', '.stream', '.out', '.nodes', '.words'].map(part => flow.querySelector(part));
+  const reads = [...flow.querySelectorAll('.reads')], names = [...flow.querySelectorAll('.level')].reverse();
+  const pen = document.createElement('canvas').getContext('2d'), widths = new Map(), sign = word => word.replace(/\n/g, '⏎');
+  let wide = 0, last = null;
+
+  function middles(words) {  // where each token stands: the middle of the room that it takes
+    pen.font = `16px ${getComputedStyle(line).fontFamily}`;
+    let end = 0;
+    return words.map(word => {
+      if (!widths.has(word)) widths.set(word, Math.max(pen.measureText(sign(word)).width, NARROWEST));
+      end += widths.get(word);
+      return Math.round(end - widths.get(word) / 2);
+    });
+  }
+
+  function change(element, text, write) {  // only what differs is drawn anew
+    if (element.shown_ === text) return;
+    element.shown_ = text;
+    write(text);
+  }
+
+  // words, and x, where they stand; the first `prompt` are bold. The token has come up to a level, and what may follow is read there if it
+  // leaves. weight(layer, head, key) is told of the heads in `own`, and `now` is the layer that reads.
+  function draw(state) {
+    last = state;
+    if (!wide) return;
+    const {words, x, prompt, token, level, leaves, own, weight, now = -1} = state;
+    const left = Math.min(-MARGIN - x[token], Math.min(wide / 4, 150) - wide);  // from the left, until the line is full
+    const seen = x.flatMap((place, at) => at <= token && place + left > -wide ? [at] : []), reached = levels.slice(0, level + 1), to = x[token];
+    ribbon.dataset.token = token;
+    ribbon.style.setProperty('--x', `${left}px`);
+    change(line, seen.map(at => `${x[at]} ${words[at]} ${at < prompt}`).join(), () => line.replaceChildren(...seen.map(at => {
+      const text = document.createElementNS(line.namespaceURI, 'text');
+      text.setAttribute('x', x[at]);
+      text.setAttribute('class', `${at < prompt ? 'prompt' : ''} ${at === token ? 'query' : ''}`);
+      text.textContent = sign(words[at]);
+      return text;
+    })));
+    dots.setAttribute('d', seen.map(at => `M${x[at]} 0h0`).join(''));
+    reads.forEach((group, layer) => {
+      const low = levels[layer], high = levels[layer + 1], middle = (low + high) / 2;
+      names[layer].classList.toggle('now', layer === now);
+      names[layer].lastElementChild.textContent = `, head ${own[layer]}`;
+      const lines = layer >= level ? '' : seen.map(at => {
+        const root = Math.sqrt(weight(layer, own[layer], at));
+        return root > 0.07 && `<path pathLength="1" style="--w:${root.toFixed(2)}" d="M${x[at]} ${low}C${x[at]} ${middle} ${to} ${middle} ${to} ${high}"/>`;
+      }).filter(Boolean).join('');
+      change(group, lines, () => { group.innerHTML = lines; });
+    });
+    stream.setAttribute('d', `M${to} ${levels[0]}V${reached.at(-1)}`);
+    change(nodes, `${to} ${level}`, () => { nodes.innerHTML = reached.map(y => `<circle cx="${to}" cy="${y}" r="4.5"/>`).join(''); });
+    out.setAttribute('d', leaves ? `M${to} ${reached.at(-1)}H${-left}` : '');
+  }
+
+  new ResizeObserver(([{contentRect: {width, height}}]) => {
+    wide = width / height * loom.firstElementChild.viewBox.baseVal.height;
+    if (last) draw(last);
+  }).observe(loom);
+  return {draw, middles, layers, heads, get wide() { return wide; }};
+};
+
+// The recording: token after token goes up through the layers, and the chances at the top give the next one. What was computed comes
+// from start.js: weight(head, query, key), and draw, which draws the text, the heads and the bars.
+globalThis.recording = (root, picture, {weight, tokens, heads, squares, draw}) => {
+  const flow = root.querySelector('.flow'), {x, drawn, first} = JSON.parse(flow.dataset.flow), button = flow.querySelector('.pause');
+  const rows = [...root.querySelectorAll('.grid .row')], words = tokens.map(token => token.textContent), last = tokens.length - 1;
+  const {layers, heads: readers} = picture, RUNS = 3, REST = 4000, WAITS = [300, ...Array(layers - 1).fill(200), 480, 340];  // at each level, in ms
   let run = null;  // how far it has come: {token, level}; at level n, n layers have read, and after the last one the next token is chosen
   let plays = false, seen = true, timer = 0, runs = 0;
-  let left = 0, wide = 0;  // of the line of text: how far it has moved, and how much of it is seen
-  let still = {token: last, own: readers};
 
-  // --- what is drawn ---
-
-  function place(token) {  // the line: from the left, until it is full
-    if (ribbon.dataset.token === String(token)) return;
-    ribbon.dataset.token = token;
-    left = Math.min(margin - x[token], Math.min(wide / 4, 150) - wide);
-    ribbon.style.setProperty('--x', `${left}px`);
-    dots.setAttribute('d', x.slice(0, token + 1).map(x => `M${x} 0h0`).join(''));
-    signs.forEach((sign, at) => {
-      sign.classList.toggle('query', at === token);
-      sign.style.display = at > token ? 'none' : '';
-    });
-  }
-
-  function lines(layer, head, token) {
-    const low = levels[layer], high = levels[layer + 1], middle = (low + high) / 2, to = x[token];
-    return x.slice(0, token + 1).map((from, key) => {
-      const root = Math.sqrt(weight(layer * heads + head, token, key));
-      return root && `<path pathLength="1" style="--w:${root.toFixed(2)}" d="M${from} ${low}C${from} ${middle} ${to} ${middle} ${to} ${high}"/>`;
-    }).filter(Boolean).join('');
-  }
-
-  function show({token, level, own = readers}) {
+  const show = ({token, level, own = readers}) => {
     const now = run && level <= layers ? level - 1 : -1;  // the layer that reads
-    place(token);
-    reads.forEach((group, layer) => {
-      for (const one of [names[layer], rows[layer], squares[layer * heads + readers[layer]]]) one.classList.toggle('now', layer === now);
-      const shown = level > layer ? `${token} ${own[layer]}` : '';
-      if (group.dataset.shown === shown) return;
-      group.dataset.shown = shown;
-      group.innerHTML = shown && lines(layer, own[layer], token);
-      names[layer].lastElementChild.textContent = `, head ${own[layer]}`;
-    });
-    const reached = levels.slice(0, level + 1);
-    stream.setAttribute('d', `M${x[token]} ${levels[0]}V${reached.at(-1)}`);
-    nodes.innerHTML = reached.map(y => `<circle cx="${x[token]}" cy="${y}" r="4.5"/>`).join('');
-    out.setAttribute('d', level < layers ? '' : `M${x[token]} ${levels[layers]}H${-left}`);
-    likely.classList.toggle('waits', level < layers);
-    if (level >= layers) showChances(token, level > layers);
-  }
-
-  function showChances(token, chosen) {
-    const shown = likeliest(token, 8).slice(0, bars.length), next = tokens[token + 1]?.textContent;
-    const name = next && ({' ': 'space', '\n': 'new line'}[next] ?? next.replace(/\n/g, '⏎').replace(/ /g, '␣'));
-    if (name && !shown.some(([word]) => word === name)) shown.splice(-1, 1, [name, drawn[token]]);  // less likely, and yet it was drawn
-    bars.forEach((bar, at) => {
-      const [word, share] = shown[at], [told, long, number] = bar.children;
-      bar.classList.toggle('chosen', chosen && word === name);
-      told.textContent = word;
-      long.style.setProperty('--share', share);
-      number.textContent = percent(share);
-    });
-  }
-
-  const showStill = (token, own) => {  // the token that was chosen, and for a layer another head than the recording's
-    still = {token, own: Object.assign([...readers], own)};
-    show({...still, level: token < last ? layers + 1 : layers});
+    for (let layer = 0; layer < layers; layer++)
+      for (const one of [rows[layer], squares[layer * heads + readers[layer]]]) one.classList.toggle('now', layer === now);
+    picture.draw({words, x, prompt: first + 1, token, level: Math.min(level, layers), leaves: level >= layers, own, now,
+      weight: (layer, head, key) => weight(layer * heads + head, token, key)});
   };
+  const showStill = (token, own) => show({token, level: layers, own: Object.assign([...readers], own)});  // for a layer another head than the recording's
 
   // --- the clock: slowly at first, then faster; a few times, and then it rests ---
+
+  const begin = () => {  // where the line is half full
+    const half = x.findIndex(place => place > 0.55 * picture.wide);
+    return {token: Math.max(first, Math.min(half, Math.round(last / 2))), level: 0};
+  };
 
   function go() {
     clearTimeout(timer);
     if (!plays || !seen || document.hidden) return;
-    const pace = (0.5 + 0.8 * Math.exp((first - run.token) / 9)) * (drawn[run.token] > 0.8 ? 0.5 : 1);  // what is certain passes quickly
+    const pace = (0.5 + 0.8 * Math.exp((begin().token - run.token) / 9)) * (drawn[run.token] > 0.8 ? 0.5 : 1);  // what is certain passes quickly
     timer = setTimeout(step, over() ? REST : pace * WAITS[run.level]);
   }
   const over = () => run.token === last && run.level === layers;
 
   function step() {
     if (over() && ++runs === RUNS) return end();
-    run = over() ? {token: first, level: 0} : run.level > layers ? {token: run.token + 1, level: 0} : {token: run.token, level: run.level + 1};
-    if (run.level <= layers) draw();
+    run = over() ? begin() : run.level > layers ? {token: run.token + 1, level: 0} : {token: run.token, level: run.level + 1};
+    draw();
     show(run);
     go();
   }
 
   function play() {
     plays = true;
-    if (!run) [run, runs] = [{token: first, level: 0}, 0];
+    if (!run) [run, runs] = [begin(), 0];
     root.classList.add('writing');
     button.textContent = 'Pause';
     draw();
@@ -125,11 +138,5 @@ globalThis.recording = (root, {weight, likeliest, percent, tokens, heads, square
     seen = isIntersecting;
     go();
   }).observe(flow);
-  new ResizeObserver(([{contentRect: {width, height}}]) => {
-    if (!height) return;  // it has gone: the model itself is there
-    wide = width / height * loom.firstElementChild.viewBox.baseVal.height;
-    delete ribbon.dataset.token;
-    run ? show(run) : showStill(still.token, still.own);
-  }).observe(loom);
-  return {play, end, layers, showStill, get run() { return run; }};
+  return {play, end, layers, drawn, showStill, get run() { return run; }};
 };

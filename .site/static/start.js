@@ -1,8 +1,8 @@
 // The start page: a text that the model wrote, the model itself, which a press brings to life, and the opening that moves.
 (() => {
   // The still picture answers, too, before anything of the model is loaded: its maps hold every weight, in eight steps.
-  function answer(root) {
-    const grid = root.querySelector('.grid'), text = root.querySelector('.text'), next = root.querySelector('.next');
+  function answer(root, picture) {
+    const grid = root.querySelector('.grid'), text = root.querySelector('.text'), next = root.querySelector('.next'), likely = root.querySelector('.likely');
     const tokens = [...text.querySelectorAll('.token')], squares = [...grid.querySelectorAll('.head')], count = tokens.length;
     const heads = Number(grid.style.getPropertyValue('--heads')), note = root.querySelector('.told');
     const make = (kind, properties, parent) => parent.appendChild(Object.assign(document.createElement(kind), properties));
@@ -14,13 +14,14 @@
       return !name.startsWith('a ') ? name : before && !before.startsWith('a ') ? `the ${name.slice(2)} after ${before}` : name;
     };
     const capital = words => words[0].toUpperCase() + words.slice(1);
-    const {names, ...heat} = JSON.parse(next.dataset.heat), words = names.split('|'), rows = [...next.querySelectorAll('.candidate')];
+    const {names, ...heat} = JSON.parse(likely.dataset.heat), words = names.split('|'), rows = [...likely.querySelectorAll('.candidate')];
     const weight = (head, query, key) =>  // of one head's part of the picture, where opacity is the weight's root
       (weights[4 * ((Math.floor(head / heads) * count + query) * heads * count + head % heads * count + key) + 3] / 255) ** 2;
 
     function draw() {
       const run = film.run, {head, token} = {...chosen, ...(run ? {token: run.token} : over)}, layer = Math.floor(head / heads);
       const reached = !run || run.level > layer, whole = !run || run.level >= film.layers;
+      likely.classList.toggle('waits', !whole);
       const row = tokens.map((_, key) => key > token || !reached ? 0 : weight(head, token, key));
       tokens.forEach((one, key) => {
         one.style.setProperty('--dark', Math.sqrt(row[key]));
@@ -44,10 +45,14 @@
       words[heat.best[token][place]], at ? Math.exp((logit / at * 10 - heat.sums[token][at - 1]) / 1000) : Number(!place)]);  // the sums of all powers are known
 
     function drawBars(token) {
-      const title = next.querySelector('h2'), all = likeliest(token, Number(temperature.value));
-      title.textContent = token === count - 1 || film.run ? 'The next token' : `After ${nameOf(tokens[token])}`;
+      const all = likeliest(token, Number(temperature.value)), chosen = film.run ? film.run.level > film.layers : token < count - 1;
+      likely.querySelector('h2').textContent = token === count - 1 || film.run ? 'The next token' : `After ${nameOf(tokens[token])}`;
+      const next = tokens[token + 1]?.textContent, name = next && ({' ': 'space', '\n': 'new line'}[next] ?? next.replace(/\n/g, '⏎').replace(/ /g, '␣'));
+      const seen = rows.filter(row => row.offsetHeight).length;  // fewer on a phone
+      if (name && temperature.value === '8' && !all.slice(0, seen).some(([word]) => word === name)) all.splice(Math.max(0, seen - 1), 1, [name, film.drawn[token]]);  // less likely, and yet it was drawn
       rows.forEach((row, place) => {
         const [word, share] = all[place];
+        row.classList.toggle('taken', chosen && word === name);
         row.querySelector('b').textContent = word;
         row.querySelector('i').style.transform = `scaleX(${share})`;
         row.querySelector('.share').textContent = percent(share);
@@ -91,7 +96,7 @@
         over = {};
         draw();
       });
-      film = recording(root, {weight, likeliest, percent, tokens, heads, squares, draw});
+      film = recording(root, picture, {weight, tokens, heads, squares, draw});
       draw();
     }
 
@@ -105,7 +110,7 @@
     function warm() {
       const sliders = document.createElement('div');
       sliders.className = 'sliders';
-      next.querySelector('.bars').after(sliders);
+      next.prepend(sliders);
       const label = make('label', {textContent: 'Temperature '}, sliders), shown = make('output', {textContent: '0.80'}, label);
       temperature = make('input', {type: 'range', min: 0, max: heat.sums[0].length, step: 1, value: 8, oninput: () => {
         film.end();
@@ -117,23 +122,23 @@
       temperature.setAttribute('aria-valuetext', '0.80');
     }
 
-    const picture = new Image();
-    picture.onload = () => {
+    const maps = new Image();
+    maps.onload = () => {
       if (!root.matches('.resting')) return;
-      const pen = Object.assign(document.createElement('canvas'), {width: picture.width, height: picture.height}).getContext('2d');
-      pen.drawImage(picture, 0, 0);
-      weights = pen.getImageData(0, 0, picture.width, picture.height).data;
+      const pen = Object.assign(document.createElement('canvas'), {width: maps.width, height: maps.height}).getContext('2d');
+      pen.drawImage(maps, 0, 0);
+      weights = pen.getImageData(0, 0, maps.width, maps.height).data;
       begin();
       if (!matchMedia('(prefers-reduced-motion: reduce)').matches) film.play();
     };
-    picture.src = grid.style.getPropertyValue('--maps').replace(/^\s*url\(["']?|["']?\)\s*$/g, '');
+    maps.src = grid.style.getPropertyValue('--maps').replace(/^\s*url\(["']?|["']?\)\s*$/g, '');
     return {end: () => film?.end(), get temperature() { return temperature ? temperature.value / 10 : 0.8; }};
   }
 
   const root = document.querySelector('.live[data-folder]'), form = root?.querySelector('form');
   if (!form) return;
   const line = form.elements.line, button = form.querySelector('button'), status = root.querySelector('[role="status"]');
-  const told = status.textContent, still = answer(root), parts = Number(root.dataset.parts);
+  const told = status.textContent, flow = root.querySelector('.flow'), picture = strip(flow), still = answer(root, picture), parts = Number(root.dataset.parts);
   const load = name => new Promise((done, failed) => document.head.append(
     Object.assign(document.createElement('script'), {src: root.dataset.folder + name, onload: done, onerror: failed})));
 
@@ -155,7 +160,9 @@
     delete globalThis.lessonsParts;
     still.end();
     root.classList.remove('resting', 'answers');
-    lessons.showing = lessons.show(root, loaded, line.value, still.temperature, root.dataset.dice.split(' ').map(Number));
+    flow.querySelector('.pause').remove();
+    flow.querySelector('strong').textContent = 'Your own line, read here and now.';
+    lessons.showing = lessons.show(root, loaded, line.value, still.temperature, root.dataset.dice.split(' ').map(Number), picture);
     if (!document.documentElement.matches('.presenting')) root.querySelector('input').focus({preventScroll: true});  // else the next key is for the screen
   };
   status.textContent = told;

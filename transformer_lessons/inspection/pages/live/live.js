@@ -1,9 +1,9 @@
 // A model at work in a page: what it reads, where its heads look, what it may write next. lessons.show(root, a model as readModel returns it,
-// its line, its temperature, and the dice for the first tokens after the line)
-lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', warmth = 0.8, dice = []) => {
+// its line, its temperature, the dice for the first tokens after the line, and a picture of the text that stays in the page, if there is one)
+lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', warmth = 0.8, dice = [], picture = null) => {
   const {num_heads: heads, num_layers: layers, max_length: most, vocabulary_size: size} = model.architecture;
   const EXAMPLES = ['O Romeo, Romeo,', 'Shall I compare thee', 'Enter Ghost.', 'My lord, I love'];
-  const SHOWN = 10, LONGEST = 400, ROOM = 80, TOP_K = [1, 2, 3, 5, 10, 20, 40, 100].filter(k => k < size).concat(size), SPEEDS = [4, 12, 30, Infinity];
+  const SHOWN = 8, LONGEST = 400, ROOM = 80, TOP_K = [1, 2, 3, 5, 10, 20, 40, 100].filter(k => k < size).concat(size), SPEEDS = [4, 12, 30, Infinity];
 
   // The text: tokens, how each came to be there, and what the model made of it. Of steps, the first `valid` still hold,
   // and of ids, the first `verified` are what the dice give; the first `held` stay as they are, whatever the dice give now.
@@ -15,6 +15,7 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
 
   // --- what is seen ---
 
+  const flow = root.querySelector('.flow'), readers = picture?.heads ?? [];  // the head of each layer that is drawn there
   root.replaceChildren();
   const ask = make('form', {className: 'ask'}, root);
   const line = make('input', {name: 'line', autocomplete: 'off', spellcheck: false, value: opening, maxLength: 300},
@@ -26,6 +27,7 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
   const examples = make('p', {className: 'examples', textContent: 'Or '}, root);
   for (const example of EXAMPLES) make('button', {type: 'button', textContent: example, onclick: () => begin(example)}, examples);
 
+  if (flow) root.append(flow);
   const reading = make('div', {className: 'reading'}, root);
   const text = make('div', {className: 'text', role: 'listbox', ariaLabel: 'The text, token by token: arrow keys move, Enter returns to the end'}, reading);
   const told = make('p', {className: 'told'}, reading);
@@ -52,9 +54,10 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
     hidden: true, onclick: () => { held = 0; redraw(); }}, attention);
   const said = make('output', {className: 'said'}, attention);
 
-  const next = make('div', {className: 'next'}, root);
-  const question = make('h2', {}, next);
-  const bars = make('div', {className: 'bars', role: 'group', ariaLabel: 'The likeliest next tokens: press one to write it'}, next);
+  const next = make('div', {className: 'next'}, root), likely = flow?.querySelector('.likely') ?? next;
+  likely.replaceChildren();
+  const question = make('h2', {}, likely);
+  const bars = make('div', {className: 'bars', role: 'group', ariaLabel: 'The likeliest next tokens: press one to write it'}, likely);
   const candidates = Array.from({length: Math.min(SHOWN, size)}, () => {
     const button = make('button', {type: 'button', className: 'candidate'}, bars);
     return {button, word: make('b', {}, button), bar: make('i', {}, make('span', {className: 'bar'}, button)), was: make('s', {hidden: true, ariaHidden: true}, button.lastChild), share: make('span', {className: 'share'}, button)};
@@ -62,7 +65,7 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
   const sliders = make('div', {className: 'sliders'}, next);
   const temperature = slider('Temperature', {max: 200, step: 5, value: Math.round(100 * warmth)}, at => (at / 100).toFixed(2), redraw);
   const topK = slider('Top-k', {max: TOP_K.length - 1, step: 1, value: TOP_K.length - 1}, at => TOP_K[at] === size ? 'all' : String(TOP_K[at]), redraw);
-  const speed = slider('Speed', {max: SPEEDS.length - 1, step: 1, value: 2}, at => SPEEDS[at] === Infinity ? 'full' : `${SPEEDS[at]} a second`, () => {});
+  const speed = slider('Speed', {max: SPEEDS.length - 1, step: 1, value: 1}, at => SPEEDS[at] === Infinity ? 'full' : `${SPEEDS[at]} a second`, () => {});
   const lens = make('fieldset', {className: 'lens'}, next);
   make('legend', {textContent: 'What it would say if it stopped after (logit lens):'}, lens);
   const stages = Array.from({length: layers + 1}, (_, number) => {
@@ -383,6 +386,7 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
     muteLayer.textContent = silent[layer].size === heads ? `Restore layer ${layer}` : `Silence all of layer ${layer}`;
     unmute.disabled = silent.every(set => !set.size);
     drawBars(step);
+    drawPicture(query, step);
     tell(query, step, weights);
     showHabits();
     contrast();
@@ -413,6 +417,14 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
     compared.textContent = `Loss on this text: ${before.toFixed(2)} bits a token with all heads, ${now.toFixed(2)} without the ${quiet === 1 ? 'silent one' : `${quiet} silent ones`}.`
       + (worst.fall > 0.005 ? ` ${placed(worst.at)[0].toUpperCase()}${placed(worst.at).slice(1)} loses the most: ${percent(worst.all)} before, ${percent(worst.left)} now.` : '');
     if (worst.fall > 0.005) spans[worst.at].classList.add('hurt');
+  }
+
+  function drawPicture(query, step) {
+    if (!picture) return;
+    const words = ids.map(word);
+    flow.classList.toggle('moves', !busy || SPEEDS[speed.value] < 10);
+    picture.draw({words, x: picture.middles(words), prompt, token: query, level: stage, leaves: true, own: readers,
+      weight: (layer, head, key) => silent[layer].has(head) ? 0 : step.weights[layer][head][key - step.start] ?? 0});
   }
 
   function drawBars(step) {
@@ -469,6 +481,7 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
 
   function choose(l, h) {
     [layer, head] = [l, h];
+    readers[l] = h;
     draw();
   }
 
