@@ -61,7 +61,7 @@ def right(source):
         ("the answer's own `def` is a whole answer", LOOP, "def summed(numbers):\n    return 0", ([1, 2],), 0),
     ],
 )
-def test_in_a_function(rule, source, lines, inputs, result):
+def test_lines_change_a_function_as_the_rule_says(rule, source, lines, inputs, result):
     wrong = WrongAnswer(right(source), lines)
     if isinstance(result, type):
         with pytest.raises(result):
@@ -83,7 +83,7 @@ def test_in_a_function(rule, source, lines, inputs, result):
         ("moved = x + self.size\nself.other = 7", 5, False),
     ],
 )
-def test_in_a_module(lines, result, keeps_layers):
+def test_lines_change_a_module_and_may_keep_its_layers(lines, result, keeps_layers):
     wrong = WrongAnswer(right(MODULE), lines)
     assert wrong.answer(2).forward(3) == result
     assert wrong.keeps_layers is keeps_layers

@@ -35,7 +35,7 @@ def test_tokens_are_words_and_what_stands_between_them_in_turn(text):
     assert all(one != other for one, other in pairwise(kinds))
 
 
-def test_tokens_by_hand():
+def test_tokens_are_those_that_one_finds_by_hand():
     assert tokenize("To be,\nor not") == ["To", " ", "be", ",\n", "or", " ", "not"]
     assert tokenize(" Who's 2_3?") == [" ", "Who", "'", "s", " ", "2_3", "?"]
     assert tokenize("") == []

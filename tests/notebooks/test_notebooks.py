@@ -204,7 +204,7 @@ RULES = [
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_in_this_notebook(path, rule):
+def test_a_notebook_keeps_the_rule(path, rule):
     assert rule(nbformat.read(path, as_version=4)) == []
 
 
