@@ -74,4 +74,5 @@ setup = Setup(
     checks=[of_a_large_mean],
     reference=lambda x, gain, bias, eps=1e-5: F.layer_norm(x, gain.shape, gain, bias, eps),
     solves=epsilon,
+    gradients=True,
 )
