@@ -48,13 +48,17 @@ def lesson_of(exercise):
 
 def link_to_lesson(exercise):
     """A link to the exercise in its lesson, or to the lesson if it has no heading of its own there."""
-    path = lesson_of(exercise)
-    if path is None:
+    if lesson_of(exercise) is None:
         return f"lesson {exercise.lesson}"
-    text = path.read_text(encoding="utf-8")
-    heading = re.search(rf"### (Exercise · `{exercise.name}`)", text)
-    anchor = f"#{slug(heading[1].replace('`', ''))}" if heading else ""
-    return f"[lesson {exercise.lesson}](../notebooks/{path.name}{anchor})"
+    return f"[lesson {exercise.lesson}](../notebooks/{place_in_lesson(exercise)})"
+
+
+@cache
+def place_in_lesson(exercise, ending=".ipynb"):
+    """The lesson's file, and the heading of the exercise in it, if it has one."""
+    path = lesson_of(exercise)
+    heading = re.search(rf"### (Exercise · `{exercise.name}`)", path.read_text(encoding="utf-8"))
+    return f"{path.stem}{ending}" + (f"#{slug(heading[1].replace('`', ''))}" if heading else "")
 
 
 def exercises_page(tried):

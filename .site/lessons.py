@@ -9,6 +9,7 @@ import repository
 from anchors import slug
 from exercises import EXERCISES, hints, samples
 from questions import question_html
+from try_it import TRIED
 
 from transformer_lessons.exercises.questions.lookup import all_questions
 
@@ -183,8 +184,13 @@ def help_for(source, seen):
     for name in re.findall(r"\bcheck\(\"(\w+)\"", source):
         if name in EXERCISES and name not in seen:
             seen.add(name)
-            parts += [hints(EXERCISES[name]), samples(EXERCISES[name])]
             page = f"../exercises/{name}.html"
+            if name in TRIED:
+                parts.append(
+                    f'<p><a class="button typed" data-exercise="{name}" href="{page}#type-the-code">'
+                    f"Type <code>{name}</code> in your browser, and the page checks it</a></p>\n"
+                )
+            parts += [hints(EXERCISES[name]), samples(EXERCISES[name])]
             parts.append(
                 f'<p><a class="button" href="{page}">'
                 f"The {len(EXERCISES[name].mistakes)} mistakes that its check knows</a> "

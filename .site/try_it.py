@@ -13,7 +13,7 @@ from html import escape
 import numpy as np
 import torch
 from anchors import slug
-from exercises import EXERCISES, contract_of, lesson_of, link_to_lesson
+from exercises import EXERCISES, contract_of, link_to_lesson, place_in_lesson
 from markup import HIDE_TOC, html, paragraphs
 
 from transformer_lessons.exercises.checker.comparison import alike, unchanged
@@ -159,7 +159,12 @@ def known_mistakes(name):
     return mistakes
 
 
-WITH_ANOTHER = {"softmax": "nothing subtracted", "self_attention": "large scores lost"}  # it seldom comes alone
+WITH_ANOTHER = {  # these seldom come alone
+    "softmax": ("nothing subtracted", "no exponential"),
+    "self_attention": ("large scores lost",),
+    "layer_norm": ("the unbiased variance", "no epsilon"),
+    "rms_norm": ("no epsilon",),
+}
 
 
 @cache
@@ -171,7 +176,9 @@ def known_pairs(name):
     for mistakes, variant in EXERCISES[name].pairs if name in WITH_ANOTHER else ():
         names = [mistake.name for mistake in mistakes]
         pattern = (
-            pattern_of(name, variant.answer) if WITH_ANOTHER[name] in names and set(names) <= set(places) else None
+            pattern_of(name, variant.answer)
+            if set(names) & set(WITH_ANOTHER[name]) and set(names) <= set(places)
+            else None
         )
         if pattern and pattern not in taken:
             pairs.setdefault(pattern, []).append([places[one] for one in names])
@@ -194,6 +201,12 @@ def told_of(value, most=MOST):
     return ["".join(mark_of_kind(value)), list(value.shape), written]
 
 
+def telling_case(name):
+    """The first whose last result is not the same everywhere: a mask that allows all shows little."""
+    results = [parts_of(expected)[-1].flatten().tolist() for expected in expected_of(name)]
+    return next((number for number, result in enumerate(results) if len(set(result)) > 1), 0)
+
+
 def told(name):
     """All that the script of an exercise holds."""
     exercise = EXERCISES[name]
@@ -201,6 +214,8 @@ def told(name):
         "stub": exercise.stub.strip(),
         "lesson": exercise.lesson,
         "gradients": bool(exercise.gradients),
+        "earlier": TRIED[: TRIED.index(name)],
+        "shown": telling_case(name),
         "inputs": exercise.inputs,
         "returns": [exercise.returns] if isinstance(exercise.returns, str) else list(exercise.returns),
         "shapes": exercise.shapes,
@@ -240,7 +255,7 @@ def editor(name, page):
     about = "np is NumPy" if "NumPy" in exercise.contract else "torch, F, math and np are there"
     return (
         f'<form class="try-it" data-exercise="{name}" data-page="{page}" data-lesson="{exercise.lesson}" '
-        f'data-notebook="notebooks/{lesson_of(exercise).stem}.html" data-next="{following}">\n'
+        f'data-notebook="notebooks/{place_in_lesson(exercise, ".html")}" data-next="{following}">\n'
         f'<p class="bar"><label for="code-{name}">Your <code>{name}</code>, in Python</label> '
         f'<span class="about" id="about-{name}">{about}<kbd>; Ctrl\u00a0+\u00a0Enter checks</kbd></span></p>\n'
         '<div class="editor"><div class="painted highlight" aria-hidden="true"></div>'
@@ -267,9 +282,9 @@ def try_page():
     chips = "".join(f'<li><a href="#{name}" data-exercise="{name}"><code>{name}</code></a></li>' for name in TRIED)
     sections = "".join(
         f'<section class="tried" id="{name}">\n<h2>{html(EXERCISES[name].title)}</h2>\n\n'
-        f"{paragraphs(contract_of(EXERCISES[name]))}\n\n"
+        f'<div class="asks">\n\n{paragraphs(contract_of(EXERCISES[name]))}\n\n'
         f"{link_to_lesson(EXERCISES[name]).replace('](../', '](')} · "
-        f"[hints, a solution and its {len(EXERCISES[name].mistakes)} mistakes](exercises/{name}.md)\n\n"
+        f"[hints, a solution and its {len(EXERCISES[name].mistakes)} mistakes](exercises/{name}.md)\n\n</div>\n\n"
         f"{editor(name, 'all')}\n</section>\n\n"
         for name in TRIED
     )

@@ -51,13 +51,13 @@ globalThis.judging = (() => {
   const list = (names, word = 'and') => names.length > 1 ? `${names.slice(0, -1).join(', ')} ${word} ${names.at(-1)}` : names[0];
   const kindIn = value => value instanceof Tensor ? `${value.numpy ? 'a NumPy array' : 'a tensor'} of shape ${shown(value.shape)}` : value instanceof Tuple ? `a tuple of ${value.length}` : Array.isArray(value) ? `a list of ${value.length}` : library.kindOf(value);
   const numberIn = (number, dtype) => dtype === 'bool' ? (number ? 'True' : 'False') : Number.isNaN(number) ? 'NaN' : !Number.isFinite(number) ? (number > 0 ? '∞' : '−∞')
-    : dtype === 'int' ? String(number) : Math.abs(number) >= 1e5 || number && Math.abs(number) < 5e-3 ? number.toExponential(1) : number.toFixed(2);
+    : dtype === 'int' ? String(number) : Number.isInteger(number) && Math.abs(number) > 99 && Math.abs(number) < 1e12 ? String(number) : Math.abs(number) >= 1e5 || number && Math.abs(number) < 5e-3 ? number.toExponential(1) : number.toFixed(2);
   const inputIn = (name, value) => value instanceof Tensor ? `\`${name}\` of shape ${shown(value.shape)}` : `\`${name}\` = ${value}`;
 
-  function describe(told, {value, expected, differences}) {  // [sentence, which of the results]
+  function describe(told, {value, expected, differences}) {  // [sentence, which of the results, headline]
     const {returns, shapes} = told, several = returns.length > 1;
-    if (several && (!Array.isArray(value) || value.length !== returns.length)) return [`It returns ${kindIn(value)}; the ${returns.length} results (${returns.join(', ')}) are expected.`, null];
-    if (!several && Array.isArray(value)) return [`The result is ${kindIn(value)}; ${expected[0].numpy ? 'a NumPy array' : 'a tensor'} is expected.`, null];
+    if (several && (!Array.isArray(value) || value.length !== returns.length)) return [`It returns ${kindIn(value)}; the ${returns.length} results (${returns.join(', ')}) are expected.`, null, 'the wrong number of results.'];
+    if (!several && Array.isArray(value)) return [`The result is ${kindIn(value)}; ${expected[0].numpy ? 'a NumPy array' : 'a tensor'} is expected.`, null, HEADLINES.kind];
     const order = ['kind', 'dtype', 'shape', 'finite', 'numbers'];
     const at = returns.map((_, place) => place).filter(place => differences[place]).reverse().sort((a, b) => order.indexOf(differences[a]) - order.indexOf(differences[b]))[0];
     const the = returns[at] === 'result' ? 'The result' : `\`${returns[at]}\``, mine = partsOf(value)[at], right = expected[at];
@@ -74,8 +74,9 @@ globalThis.judging = (() => {
         return `${the} has the right shape, but not the right numbers. The first that differs is \`${returns[at]}[${placeOf(first, mine.shape).join(', ')}]\`: ${yours} instead of ${theirs}.`;
       },
     }[differences[at]]();
-    return [`${sentence}${fine ? ` ${fine}` : ''}`, at];
+    return [`${sentence}${fine ? ` ${fine}` : ''}`, at, HEADLINES[differences[at]]];
   }
+  const HEADLINES = {kind: 'the wrong kind of result.', dtype: 'the wrong kind of numbers.', shape: 'the wrong shape.', finite: 'numbers that are not finite.', numbers: 'the wrong numbers.'};
   const WORDS = {float: 'floats', int: 'whole numbers', bool: 'booleans'};
   const placeOf = (at, shape) => shape.map((size, dim) => Math.floor(at / product(shape.slice(dim + 1))) % size);
 
@@ -104,10 +105,11 @@ globalThis.judging = (() => {
     return made;
   }
 
+  // solved: {exercise: code} of other exercises, which the code may call.
   // {sign: "✓", "✗" or "○", headline, why: [sentences as HTML], line, case}
-  function judge(name, told, code) {
+  function judge(name, told, code, solved = {}) {
     const inputs = told.cases.map(one => one.inputs.map(readable));
-    const outcomes = python.run(code, name, inputs, {gradients: told.gradients});
+    const outcomes = python.run(code, name, inputs, {gradients: told.gradients, earlier: told.earlier, solved});
     if (outcomes[0].empty) return {sign: '○', headline: 'not attempted yet.', why: ['Write the body of the function in place of `raise NotImplementedError`.']};
     if (outcomes[0].early) return {sign: '✗', headline: `an error in line ${outcomes[0].line}.`, why: [outcomes[0].fault], line: outcomes[0].line};
     const cases = outcomes.map((outcome, number) => {
@@ -120,9 +122,9 @@ globalThis.judging = (() => {
       return spared && outcome.fault !== undefined && !outcome.endless ? {...one, right: true} : one;
     });
     const first = cases.find(one => !one.right);
-    if (!first && cases.every(one => !one.changed.length)) return {sign: '✓', headline: '', why: [`Right on all ${cases.length} inputs of this page${told.cases.length > 8 ? ', from small to hard' : ''}.`], case: shownCase(told, cases[0], told.returns.length - 1)};
+    if (!first && cases.every(one => !one.changed.length)) return {sign: '✓', headline: '', why: [`Right on all ${cases.length} inputs of this page${told.cases.length > 8 ? ', from small to hard' : ''}.`], case: shownCase(told, cases[told.shown ?? 0], told.returns.length - 1)};
     if (first?.value === null) return {sign: '✗', headline: 'it returns nothing.', why: ['The function ends without a `return`, or returns None.'], look: 'does every path through it end in `return …`?', case: shownCase(told, first, null)};
-    const [sentence, at] = first && first.fault === undefined ? describe(told, first) : ['', null];
+    const [sentence, at, headline] = first && first.fault === undefined ? describe(told, first) : ['', null, ''];
     const whole = cases.length === told.cases.length, alone = whole ? told.mistakes.filter(([, , , , patterns]) => patterns.some(pattern => agrees(pattern, cases))) : [];
     const pair = whole && !alone.length && told.pairs.find(([, , pattern]) => agrees(pattern, cases));
     const named = pair ? pair.slice(0, 2).map(place => told.mistakes[place]) : alone;
@@ -133,7 +135,7 @@ globalThis.judging = (() => {
     if (!first) return {sign: '✗', headline: 'it changes its input.', why: [`The results are right, but ${list([...new Set(cases.flatMap(one => one.changed))].map(name => `\`${name}\``))} is different after the call.`]};
     const before = cases.indexOf(first);
     if (first.fault !== undefined) return {sign: '✗', headline: `an error in line ${first.line}.`, why: [first.fault, ...before ? [`${before === 1 ? 'The result before it was' : `The ${before} results before it were`} right.`] : []], line: first.line, case: shownCase(told, first, null)};
-    return {sign: '✗', headline: 'not right, and not a mistake that this page knows.', why: [sentence], unknown: true, case: shownCase(told, first, at)};
+    return {sign: '✗', headline, why: [sentence], unknown: true, case: shownCase(told, first, at)};
   }
   return {judge, readable, list};
 })();

@@ -3,7 +3,7 @@ globalThis.python = (() => {
   const {Fault, Tuple, Ellipsis, fail} = tensors;
   const {modules, builtins, operate, unary, inPlace, truth, attribute, items, getItem, setItem, repr, kindOf, nearest} = library;
   const MOST_STEPS = 100000, MOST_SECONDS = 8;
-  let line = 0, steps = 0, until = 0, depth = 0;
+  let line = 0, steps = 0, until = 0, depth = 0, earlier = [];  // exercises before this one
 
   function step() {
     steps += 1;
@@ -475,6 +475,7 @@ globalThis.python = (() => {
     if (Object.hasOwn(builtins, name)) return builtins[name];
     const names = [...Object.keys(modules), ...Object.keys(builtins)];
     for (let inner = scope; inner; inner = inner.outer) names.push(...inner.names.keys());
+    if (earlier.includes(name)) fail(`${name} is an exercise: solve it here first, and then you can call it.`);
     return fail(`Nothing here is called “${name}”.${nearest(name, names)}`);
   }
   function compare(sign, one, other) {
@@ -508,8 +509,8 @@ globalThis.python = (() => {
   }
 
   // Runs code, and calls the function that it defines, with each of the lists of arguments: [{value, printed} or {fault, line}];
-  // one fault that is `early` if there is nothing to call.
-  function run(source, name, calls, {gradients = false} = {}) {
+  // one fault that is `early` if there is nothing to call. Of what was solved before, that is run which the source names.
+  function run(source, name, calls, {gradients = false, solved = {}, ...told} = {}) {
     let printed = [];
     const scope = {names: new Map([['print', args => void printed.push(args.map(value => typeof value === 'string' ? value : repr(value)).join(' '))]]), outer: null};
     const guarded = action => {
@@ -522,8 +523,20 @@ globalThis.python = (() => {
       }
     };
     library.ask(gradients);
+    earlier = told.earlier ?? [];
     until = Date.now() + MOST_SECONDS * 1000;
+    const named = source => new Set(wordsOf(source).flatMap(({kind, text}) => kind === 'name' ? [text] : []));
+    const before = (source, known) => {
+      for (const other of named(source)) {
+        if (!Object.hasOwn(solved, other) || known.has(other)) continue;
+        known.add(other);
+        before(solved[other], known);
+        parse(solved[other])(scope);
+      }
+    };
     const ready = guarded(() => {
+      line = 1;
+      before(source, new Set([name]));
       line = 1;
       parse(source)(scope);
       const found = scope.names.get(name);

@@ -66,10 +66,11 @@
       told.setAttribute('aria-busy', 'true');
       try {
         await ready(name);
-        const verdict = judging.judge(name, tried[name], area.value);
+        const solved = Object.entries(remembered.recall().code).flatMap(([other, {right}]) => other !== name && typeof right === 'string' ? [[other, right]] : []);
+        const verdict = judging.judge(name, tried[name], area.value, Object.fromEntries(solved));
         tell(verdict);
         paint(verdict.line);
-        keep(verdict.sign === '✓' ? {solved: true} : {});
+        keep(verdict.sign === '✓' ? {solved: true, right: area.value} : {});
       } catch (error) {
         told.replaceChildren(element('div', {className: 'verdict wrong'}, element('p', {}, '○ This answer could not be checked.'), element('p', {}, `That is a fault of this page, not of your answer: ${error?.message ?? 'a file is missing.'}`)));
       }
@@ -102,10 +103,10 @@
       const looks = mistakes ? mistakes.map(one => from(one.look)) : look ? [element('span', {}, ...prose(look))] : [];
       looks.forEach(one => card.append(element('p', {className: 'look'}, element('b', {}, 'Where to look: '), one)));
       const there = element('a', {href: `${up}${form.dataset.notebook}`}, `lesson ${lesson}`);
-      if (unknown) card.append(element('p', {}, 'In ', there, ', ', element('code', {textContent: `check("${name}", ${name})`}), ' says more.'));
+      if (unknown) card.append(element('p', {}, `None of the ${tried[name].mistakes.length} mistakes that this page knows gives this result. In `, there, ', ', element('code', {textContent: `check("${name}", ${name})`}), ' knows more.'));
       if (isRight) {
         card.append(element('p', {}, 'This page compares numbers. In ', there, ', ', element('code', {textContent: `check("${name}", ${name})`}), ` looks at more than these${tried[name].gradients ? ': gradients, for one' : ''}.`));
-        if (form.dataset.next) card.append(element('p', {className: 'onward'}, element('a', {className: 'button', href: own ? `${form.dataset.next}.html#type-the-code` : `#${form.dataset.next}`}, 'Next: ', element('code', {textContent: form.dataset.next}))));
+        card.append(element('p', {className: 'onward'}, element('a', {className: 'button', href: own ? `${form.dataset.next}.html#type-the-code` : `#${form.dataset.next}`}, 'Next: ', element('code', {textContent: form.dataset.next})), ' ', element('a', {className: 'button quiet', href: `${up}${form.dataset.notebook}`}, `Back to lesson ${lesson}`)));
       }
       told.replaceChildren(card);
     }

@@ -363,7 +363,7 @@ const own = document.querySelector('.wrong-lines').dataset.exercise;
 const name = own ?? document.querySelector('.asked code').textContent;
 const lines = [...document.querySelectorAll('.code button')];
 const at = wrongLines[name].puzzles.find(([, , , , at, line]) => lines[at]?.textContent === line.trim())[4];
-const click = number => { lines[number].click(); return document.querySelector('.told').textContent; };
+const click = number => { lines[number].click(); return document.querySelector('.wrong-lines .told').textContent; };
 return [click(at ? 0 : 1), click(at), Object.values(remembered.recall().lines)];
 """
 
@@ -393,7 +393,7 @@ ANSWERS = {  # what is typed as the body of softmax, and what the verdict holds
     "return np.epx(scores)": "This page knows no np.epx. Did you mean exp?",
     "while True:\n        pass": "This takes too long",
     "weights = np.exp(scores)": "✗ softmax: it returns nothing.",
-    "return scores + 1": "not right, and not a mistake that this page knows.",
+    "return scores + 1": "✗ softmax: the wrong numbers.",
     "e = np.exp(scores - scores.max(-1, keepdims=True))\n    return e / e.sum(-1, keepdims=True)": "✓ softmax",
 }
 
@@ -563,18 +563,37 @@ def typing(browser, site):
     return list(dead(links, {})) + loud(browser)
 
 
+FOLLOWS = """
+const one = selector => document.querySelector(`.live ${selector}`);
+return [[...one('.words').children].map(word => word.textContent).join(''),
+        Number(one('.ribbon').dataset.token) === lessons.showing.ids.length - 1,
+        one('.nodes').children.length, document.querySelectorAll('.live .bars').length];
+"""
+
+
 def alive(browser, site):
-    """Nothing of the model is loaded before the press; after it, the model writes."""
+    """Nothing of the model is loaded before the press. After it, the model writes, and how it reads the line that is
+    typed is drawn where the recording was.
+    """
     see(browser, 1300, "light")
     visit(browser, (site / "index.html").as_uri())
     loaded = (
         "return performance.getEntriesByType('resource').filter(one => /weights-|model\\.js/.test(one.name)).length"
     )
     faults = [f"{count} parts are loaded before the press"] if (count := browser.execute_script(loaded)) else []
+    place = "const {x, y, width, height} = document.querySelector('.loom').getBoundingClientRect(); "
+    place += "return [x, y, width, height]"
+    before = browser.execute_script(place)
     browser.find_element(By.CSS_SELECTOR, ".live .go").click()
     WebDriverWait(browser, 120).until(
         lambda b: b.execute_script("return (globalThis.lessons?.showing?.ids.length ?? 0) > 30")
     )
+    if max(abs(one - other) for one, other in zip(before, browser.execute_script(place), strict=True)) > 3:
+        faults.append(f"the model is drawn elsewhere: {before}, {browser.execute_script(place)}")
+    line = browser.find_element(By.CSS_SELECTOR, ".live input[name=line]")
+    line.clear()
+    line.send_keys("Good night")
+    WebDriverWait(browser, 60).until(lambda b: b.execute_script(FOLLOWS) == ["Good night", True, 5, 1])
     return faults + loud(browser)
 
 

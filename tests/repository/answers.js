@@ -1,4 +1,4 @@
-// Runs answers as a page does: node answers.js FOLDER reads [[exercise, its script, [code, …]], …] as JSON.
+// Runs answers as a page does: node answers.js FOLDER reads [[exercise, its script, [code, …], {solved before: code}], …] as JSON.
 const fs = require('fs');
 for (const name of ['tensors', 'torch', 'python', 'judging']) {
   (0, eval)(fs.readFileSync(`${process.argv[2]}/${name}.js`, 'utf8'));
@@ -14,13 +14,13 @@ function plain(value) {
   return value === null ? null : {kind: typeof value, shape: [], numbers: [String(Number(value))]};
 }
 
-function told(name, known, code) {
+function told(name, known, code, solved) {
   const inputs = known.cases.map(one => one.inputs.map(judging.readable));
-  const {sign, headline, mistakes, why, line} = judging.judge(name, known, code);
-  const results = python.run(code, name, inputs, {gradients: known.gradients}).map(
+  const {sign, headline, mistakes, why, line} = judging.judge(name, known, code, solved);
+  const results = python.run(code, name, inputs, {gradients: known.gradients, solved}).map(
     ({value, fault}) => fault === undefined ? {value: plain(value)} : {fault});
   return {results, sign, headline, names: mistakes?.map(one => one.name) ?? [], why, line: line ?? null};
 }
 
 const asked = JSON.parse(fs.readFileSync(0));
-console.log(JSON.stringify(asked.map(([name, known, codes]) => codes.map(code => told(name, known, code)))));
+console.log(JSON.stringify(asked.map(([name, known, codes, solved]) => codes.map(code => told(name, known, code, solved)))));

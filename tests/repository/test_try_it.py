@@ -24,6 +24,7 @@ from transformer_lessons.exercises.checker.registry import EXERCISES
 ROOT = Path(__file__).resolve().parents[2]
 sys.path += [str(ROOT / ".site"), str(Path(__file__).parent)]  # as when build.py runs
 import expressions  # noqa: E402
+import lessons  # noqa: E402
 import try_it  # noqa: E402
 
 NODE = shutil.which("node")
@@ -213,7 +214,8 @@ FIRST = "def softmax(scores):\n    "
 NO_RESULT = {
     "raise NotImplementedError": ("○", "not attempted yet."),
     "weights = np.exp(scores)": ("✗", "it returns nothing."),
-    "return [1, 2]": ("✗", "not right, and not a mistake that this page knows."),
+    "return [1, 2]": ("✗", "the wrong kind of result."),
+    "return scores * 0": ("✗", "the wrong numbers."),
     "scores -= scores.max(-1, keepdims=True)\n    e = np.exp(scores)\n    return e / e.sum(-1, keepdims=True)": (
         "✗",
         "it changes its input.",
@@ -225,6 +227,35 @@ NO_RESULT = {
 def test_a_stub_a_forgotten_return_and_a_changed_input_are_told_as_what_they_are():
     told = run({"softmax": [FIRST + body for body in NO_RESULT]})["softmax"]
     assert [(one["sign"], one.get("headline")) for one in told] == list(NO_RESULT.values())
+
+
+@needs_node
+def test_what_was_solved_before_can_be_called_and_only_then():
+    code = "def self_attention(x):\n    weights = softmax(x @ x.T)\n    return weights @ x, weights\n"
+    right = code_of(right_answers("softmax")[0][1])
+    known = try_it.told("self_attention")
+    assert run({"self_attention": [code]})["self_attention"][0]["why"] == [
+        "softmax is an exercise: solve it here first, and then you can call it."
+    ]
+    command = [NODE, Path(__file__).with_name("answers.js"), ROOT / ".site/static"]
+    given = json.dumps([["self_attention", known, [code], {"softmax": right, "attention": "def attention("}]])
+    answer = subprocess.run(command, input=given, capture_output=True, text=True, check=True)
+    assert json.loads(answer.stdout)[0][0]["sign"] == "✓"
+
+
+def test_an_exercise_that_can_be_typed_is_linked_from_its_lesson_and_back():
+    for name in try_it.TRIED:
+        helped = lessons.help_for(f'check("{name}", {name})', set())
+        assert f'href="../exercises/{name}.html#type-the-code"' in helped
+        place = re.search(r'data-notebook="notebooks/([^"#]+)\.html#([^"]+)"', try_it.editor(name, "own"))
+        assert place[2] == f"exercise--{name}"  # as Sphinx names the heading, too
+        assert f"Exercise · `{name}`" in (ROOT / f"notebooks/{place[1]}.ipynb").read_text(encoding="utf-8")
+
+
+def test_the_inputs_that_a_right_answer_is_shown_with_tell_something():
+    mask = try_it.expected_of("padding_mask")[try_it.told("padding_mask")["shown"]]
+    assert mask.any()
+    assert not mask.all()
 
 
 def test_no_two_mistakes_of_an_exercise_have_the_same_results_here():
@@ -268,7 +299,8 @@ def test_two_mistakes_at_once_are_named_where_one_of_them_seldom_comes_alone():
         told = run({name: [code_of(pairs[names]) for names in chosen]})[name]
         assert len(chosen) >= 4
         named = [tuple(one["names"]) for one in told]
-        assert sum(map(bool, named)) >= len(chosen) - 1  # np.maximum.accumulate is not known there
+        unnamed = [code_of(pairs[names]) for names, one in zip(chosen, told, strict=True) if not one["names"]]
+        assert all("np.maximum.accumulate" in code for code in unnamed)  # which is not known there
         assert [names or both for names, both in zip(named, chosen, strict=True)] == chosen
 
 
