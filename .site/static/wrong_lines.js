@@ -13,11 +13,6 @@
     Object.assign(document.createElement('script'), {src: `${up}beside/wrong-lines/${wanted}.js`, onload: done, onerror: failed})));
   const idOf = (exercise, [mistake]) => `${exercise}/${mistake}`;
   const kept = () => remembered.recall().lines;
-  const lessonOf = name => Number([...select.options].find(option => option.value === name).parentElement.label.match(/\d+/)[0]);
-  const reached = () => {  // lessons 1 to 3, or as far as this browser remembers
-    const {last, answers} = remembered.recall();
-    return Math.max(3, ...[last, ...Object.keys(answers)].map(number => Math.floor(Number.parseFloat(number)) || 0));
-  };
   const scatter = number => {  // the same for everyone, and without a pattern
     let mixed = Math.imul(number ^ 0x9e3779b9, 0x85ebca6b);
     mixed = Math.imul(mixed ^ mixed >>> 13, 0xc2b2ae35);
@@ -32,7 +27,7 @@
 
   async function choose(daily) {
     if (daily) {
-      const daily = root.dataset.daily.split(' ').filter(name => lessonOf(name) <= reached());
+      const daily = root.dataset.daily.split(' ');
       name = daily[scatter(day) % daily.length];
       await load(name);
       const {puzzles} = wrongLines[name];
