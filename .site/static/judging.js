@@ -80,14 +80,15 @@ globalThis.judging = (() => {
   const WORDS = {float: 'floats', int: 'whole numbers', bool: 'booleans'};
   const placeOf = (at, shape) => shape.map((size, dim) => Math.floor(at / product(shape.slice(dim + 1))) % size);
 
-  // One matrix of a result with more dimensions: the first that has a wrong number.
+  // One matrix of a result with more dimensions: the first that has a wrong number, or else one that is not the same everywhere.
   function matrixOf(tensor, wrong = []) {
     const {shape} = tensor, [rows, columns] = shape.length > 1 ? shape.slice(-2) : [1, shape[0] ?? 1];
-    const number = rows * columns ? Math.floor((wrong[0] ?? 0) / (rows * columns)) : 0, all = values(tensor);
+    const all = values(tensor), size = rows * columns, varied = all.findIndex((one, at) => one !== all[at - at % size]);
+    const number = size ? Math.floor(Math.max(0, wrong[0] ?? varied) / size) : 0;
     return {
-      index: placeOf(number * rows * columns, shape).slice(0, Math.max(0, shape.length - 2)),
+      index: placeOf(number * size, shape).slice(0, Math.max(0, shape.length - 2)),
       rows: Array.from({length: rows}, (_, row) => Array.from({length: columns}, (_, column) => {
-        const at = number * rows * columns + row * columns + column;
+        const at = number * size + row * columns + column;
         return {text: numberIn(all[at], tensor.dtype), wrong: wrong.includes(at)};
       })),
     };
@@ -122,7 +123,7 @@ globalThis.judging = (() => {
       return spared && outcome.fault !== undefined && !outcome.endless ? {...one, right: true} : one;
     });
     const first = cases.find(one => !one.right);
-    if (!first && cases.every(one => !one.changed.length)) return {sign: '✓', headline: '', why: [`Right on all ${cases.length} inputs of this page${told.cases.length > 8 ? ', from small to hard' : ''}.`], case: shownCase(told, cases[told.shown ?? 0], told.returns.length - 1)};
+    if (!first && cases.every(one => !one.changed.length)) return {sign: '✓', headline: '', why: [`Right on all ${cases.length} inputs of this page${told.cases.length > 8 ? ', from small to hard' : ''}.`], case: shownCase(told, cases[0], told.returns.length - 1)};
     if (first?.value === null) return {sign: '✗', headline: 'it returns nothing.', why: ['The function ends without a `return`, or returns None.'], look: 'does every path through it end in `return …`?', case: shownCase(told, first, null)};
     const [sentence, at, headline] = first && first.fault === undefined ? describe(told, first) : ['', null, ''];
     const whole = cases.length === told.cases.length, alone = whole ? told.mistakes.filter(([, , , , patterns]) => patterns.some(pattern => agrees(pattern, cases))) : [];

@@ -16,10 +16,10 @@ function plain(value) {
 
 function told(name, known, code, solved) {
   const inputs = known.cases.map(one => one.inputs.map(judging.readable));
-  const {sign, headline, mistakes, why, line} = judging.judge(name, known, code, solved);
+  const {sign, headline, mistakes, why, line, case: shown} = judging.judge(name, known, code, solved);
   const results = python.run(code, name, inputs, {gradients: known.gradients, solved}).map(
     ({value, fault}) => fault === undefined ? {value: plain(value)} : {fault});
-  return {results, sign, headline, names: mistakes?.map(one => one.name) ?? [], why, line: line ?? null};
+  return {results, sign, headline, names: mistakes?.map(one => one.name) ?? [], why, line: line ?? null, matrix: shown?.yours ?? null};
 }
 
 const asked = JSON.parse(fs.readFileSync(0));

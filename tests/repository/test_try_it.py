@@ -252,10 +252,11 @@ def test_an_exercise_that_can_be_typed_is_linked_from_its_lesson_and_back():
         assert f"Exercise · `{name}`" in (ROOT / f"notebooks/{place[1]}.ipynb").read_text(encoding="utf-8")
 
 
-def test_the_inputs_that_a_right_answer_is_shown_with_tell_something():
-    mask = try_it.expected_of("padding_mask")[try_it.told("padding_mask")["shown"]]
-    assert mask.any()
-    assert not mask.all()
+@needs_node
+def test_a_right_mask_is_shown_where_it_forbids_something():
+    code = code_of(right_answers("padding_mask")[0][1])
+    shown = run({"padding_mask": [code]})["padding_mask"][0]["matrix"]
+    assert {cell["text"] for row in shown["rows"] for cell in row} == {"True", "False"}
 
 
 def test_no_two_mistakes_of_an_exercise_have_the_same_results_here():
