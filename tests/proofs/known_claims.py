@@ -542,6 +542,8 @@ LESSON_9 = [
     Claim("| 1.83–1.92 |", printed(READ, 9)),
     Claim("| 437 merges, small steps | 0.48–0.49 |", lambda *run: in_small_steps(*run)[0]),
     Claim("| 1.66–1.76 |", lambda *run: in_small_steps(*run)[1]),
+    Claim("| bytes | 1.97–2.19 |", printed(MERGES, 1)),
+    Claim("| 2.60–2.79 |", printed(MERGES, 2)),
     Claim("| bytes, small steps | 1.48–1.55 |", printed(READ, 2)),
     Claim("| 2.11–2.21 |", printed(READ, 3)),
     Claim(
