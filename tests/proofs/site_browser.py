@@ -518,13 +518,22 @@ def folded_away(browser, site):
 
 
 def linked(browser, site):
-    """A link to a mistake opens it, and no other."""
+    """A link to a mistake opens it, and no other; what a link leads to, far down in a lesson, stays at the top of the
+    screen while the page above it finds its height.
+    """
     page = site / "exercises/softmax.html"
     anchor = re.findall(r'<details class="mistake" id="([^"]+)"', page.read_text(encoding="utf-8"))[2]
     visit(browser, "about:blank")
     visit(browser, f"{page.as_uri()}#{anchor}")
     opened_ones = [one.get_attribute("id") for one in browser.find_elements(By.CSS_SELECTOR, ".mistake[open]")]
-    return ([] if opened_ones == [anchor] else [f"#{anchor} opens {opened_ones}"]) + loud(browser)
+    faults = [] if opened_ones == [anchor] else [f"#{anchor} opens {opened_ones}"]
+    see(browser, 390, "light", height=844)
+    lesson = site / "notebooks/04_multi_head_attention.html"
+    far = re.findall(r'<section id="([^"]+)"', lesson.read_text(encoding="utf-8"))[-3]
+    visit(browser, f"{lesson.as_uri()}#{far}")
+    time.sleep(1)
+    top = browser.execute_script("return document.querySelector(':target').getBoundingClientRect().top")
+    return faults + ([] if 0 <= top < 150 else [f"#{far} leads {top:.0f} px from the top"]) + loud(browser)
 
 
 BY_HAND = """
