@@ -179,7 +179,8 @@
     button.onclick = () => {
       if (presenting()) return show(number + 1);
       const {top} = step.getBoundingClientRect();
-      scrollTo({top: scrollY + top - line() + 60, behavior: 'smooth'});
+      const wanted = small() ? opening.querySelector('.scene').offsetHeight + 64 : line() - 60;  // on a phone, below the picture
+      scrollTo({top: scrollY + top - wanted, behavior: 'smooth'});
     };
     step.style.setProperty('--at', number + 1);
     places.append(button);
@@ -187,7 +188,7 @@
   });
   opening.querySelector('.scene').append(places);
   opening.classList.add('moves');
-  const line = () => innerHeight * (innerWidth < 740 ? 0.72 : 0.6);
+  const small = () => innerWidth < 740, line = () => innerHeight * (small() ? 0.84 : 0.6);
   const show = number => {
     opening.dataset.step = number;
     steps.forEach((step, at) => step.classList.toggle('current', at + 1 === number));
