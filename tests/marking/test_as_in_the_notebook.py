@@ -1,14 +1,18 @@
 """However a student writes a notebook, `mark` says of an answer what `check` and `answer` have said there."""
 
+import ast
 import json
 import os
+import random
 
 import hostile
 import pytest
 import rewritten
 
 from transformer_lessons.exercises.questions.verdict import answer
-from transformer_lessons.marking import confinement
+from transformer_lessons.marking import confinement, sample
+from transformer_lessons.marking.notebook import Notebook
+from transformer_lessons.tools import reset
 
 pytestmark = pytest.mark.skipif(
     os.name != "posix" or (os.geteuid() == 0 and confinement.protections() != confinement.ALL),
@@ -33,6 +37,23 @@ def test_in_whatever_way_cells_are_written_mark_names_the_mistake_that_check_nam
 def test_what_waits_for_the_shown_result_of_a_training_takes_no_time(marker):
     training = "def train():\n    while True:\n        pass\ntorch.stack([train()])"
     cells = ["import torch", training, hostile.HONEST["causal_mask"]]
+    assert rewritten.marked(marker, "causal_mask", cells) == ("passed", "")
+
+
+@pytest.mark.parametrize("lesson", reset.lessons())
+def test_no_answer_needs_what_its_lesson_trains_or_draws(lesson):
+    book = sample.filled(json.loads(reset.fresh_copy(lesson)), random.Random(1), diligence=1, skill=1)
+    notebook = Notebook(json.dumps(book).encode())
+    for exercise, subject in notebook.checks:
+        work = [one for one in notebook.work_on(exercise, subject) if one.cell]  # the first cell is Colab's
+        assert not [one.source for one in work if isinstance(one.node, (ast.For, ast.While, ast.With))], exercise
+        assert len(work) < 20, exercise
+
+
+@pytest.mark.parametrize("made", ["lambda rows: lower(rows)", "[lambda rows: lower(rows)][0]"])
+def test_what_runs_later_finds_a_name_that_is_made_later(marker, made):
+    answer = "def causal_mask(length):\n    return below(torch.ones(length, length, dtype=torch.bool))"
+    cells = ["import torch", f"below = {made}", "lower = torch.tril", answer]
     assert rewritten.marked(marker, "causal_mask", cells) == ("passed", "")
 
 

@@ -42,6 +42,7 @@ MAGICS = 50  # of one cell, that are looked for one by one
 NAMED = re.compile(r"\b(?:id|arg|name)='(\w+)'")  # a name in the dump of a tree
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DEFINITIONS = (*FUNCTIONS, ast.ClassDef)
+LATER = (*DEFINITIONS, ast.Lambda, ast.GeneratorExp)
 IMPORTS = (ast.Import, ast.ImportFrom)
 
 
@@ -221,6 +222,7 @@ class Changes(NamedTuple):
 
     certain: set[str]
     likely: set[str]  # unless they are imported, or defined: what is called may change what it is given
+    registered: set[str]  # unless they are imported: what a decorator belongs to, as in @owner.register
 
 
 class Statement:
@@ -233,9 +235,10 @@ class Statement:
         self.always = names is None
         made, self.used = names or (set(), {one.id for one in ast.walk(node) if isinstance(one, ast.Name)})
         changes = changes_in(node)
-        self.made, self.may_change = made | changes.certain, changes.likely
+        self.made, self.may_change, self.may_register = made | changes.certain, changes.likely, changes.registered
         if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
             self.defines = self.made
+        self.runs_later = any(isinstance(one, LATER) for one in ast.walk(node))  # a part of it, when all names are made
 
     def certainly_defines(self, name: str) -> bool:
         """Is it a function of that name, and nothing in its head can fail?"""
@@ -257,15 +260,15 @@ def defined_in(node: ast.AST) -> Iterator[str]:
 
 def changes_in(node: ast.stmt) -> Changes:
     """What a statement changes: x.a = …, x[0] = …, x.method(), change(x); an assertion changes nothing."""
-    found = Changes(set(), set())
+    found = Changes(set(), set(), set())
     for one in ast.walk(node) if not isinstance(node, DEFINITIONS) else ():
         if isinstance(one, (ast.Attribute, ast.Subscript)) and not isinstance(one.ctx, ast.Load):
             found.certain.update(roots_of([one]))
         if isinstance(one, ast.Expr) and isinstance(one.value, ast.Call):
             note_call(one.value, found, one is node)
-    for one in getattr(node, "decorator_list", ()):  # @owner.register, @add_to(owner)
+    for one in getattr(node, "decorator_list", ()):  # @owner.register, @add_to(owner), but not @torch.no_grad()
         called, given = (one.func, one.args) if isinstance(one, ast.Call) else (one, [])
-        found.certain.update(roots_of([called] if isinstance(called, ast.Attribute) else []), roots_of(given))
+        found.registered.update(roots_of([called] if isinstance(called, ast.Attribute) else []), roots_of(given))
     return found
 
 
@@ -312,9 +315,12 @@ class Notebook:
         for cell, source in enumerate(sources):
             for tree, text in blocks_of(python_of(source)):
                 self.statements += statements_in(tree, text, cell)
+        imported: set[str] = set()
         lasting: set[str] = set()
         setters: dict[str, set[str]] = {}  # functions, and the globals that they set
         for one in self.statements:
+            if isinstance(one.node, IMPORTS):
+                imported |= one.made
             if isinstance(one.node, (*IMPORTS, *DEFINITIONS)):
                 lasting |= one.defines or one.made
             if isinstance(one.node, FUNCTIONS) and len(one.made) > 1:
@@ -323,7 +329,7 @@ class Notebook:
         self.checks: dict[tuple[str, str], int] = {}
         self.answers: dict[str, Given] = {}
         for number, one in enumerate(self.statements):
-            one.made |= one.may_change - lasting
+            one.made |= (one.may_change - lasting) | (one.may_register - imported)
             if not isinstance(one.node, DEFINITIONS):
                 one.made = one.made.union(*(setters[name] for name in one.used & setters.keys()))
             for made in one.made:
@@ -378,29 +384,32 @@ class Notebook:
         """The numbers of the statements that make these names and what they use."""
         chosen = {n for n, one in enumerate(self.statements[: cut + 1]) if one.always}
         knows_all = not chosen  # what these use cannot be known
-        uses = [(name, cut) for name in sorted(names)]
-        uses += [(name, n) for n in sorted(chosen) for name in sorted(self.statements[n].used)]
-        first: dict[str, int] = {}  # name → the number of the first statement that uses it
+        uses = [(name, cut, cut) for name in names]
+        uses += [(name, n, cut) for n in chosen for name in self.statements[n].used]
+        seen: dict[str, list[tuple[int, int]]] = {}  # name → from which statement to which its makers are chosen
         while uses:
-            name, place = uses.pop()
-            if place >= first.get(name, len(self.statements)):
+            name, place, end = uses.pop()
+            start = self.start_of(name, place) if knows_all else 0
+            if any(first <= start and end <= last for first, last in seen.get(name, ())):
                 continue
-            first[name] = place
-            for number in self.makers_for(name, place if knows_all else -1, cut):
+            seen.setdefault(name, []).append((start, end))
+            for number in self.makers_for(name, start, end, cut):
                 if number not in chosen:
                     chosen.add(number)
-                    uses += [(other, number) for other in sorted(self.statements[number].used)]
+                    one = self.statements[number]
+                    last = cut if one.runs_later or not knows_all else min(number, cut)
+                    uses += [(other, number, last) for other in one.used]
         return chosen
 
-    def makers_for(self, name: str, place: int, cut: int) -> list[int]:
-        """The statements that make a name for one that uses it; those after the cut only if there are no others.
-
-        A function that is defined anew before that place does not need what had its name before.
-        """
+    def start_of(self, name: str, place: int) -> int:
+        """A function that is defined anew before that place does not need what had its name before."""
         makers = self.makers.get(name, [])
-        before = [n for n in makers if n <= cut]
-        start = max((n for n in before if n <= place and self.statements[n].certainly_defines(name)), default=0)
-        return [n for n in before if n >= start] or makers
+        return max((n for n in makers if n <= place and self.statements[n].certainly_defines(name)), default=0)
+
+    def makers_for(self, name: str, start: int, end: int, cut: int) -> list[int]:
+        """The statements from start to end that make a name; later ones only if there are no others."""
+        makers = self.makers.get(name, [])
+        return [n for n in makers if start <= n <= end] or [n for n in makers if start <= n <= cut] or makers
 
 
 def excerpt_of(work: list[Statement], subject: str) -> str:
