@@ -3,6 +3,7 @@
 import builtins
 import contextlib
 import ctypes
+import itertools
 import os
 import platform
 import re
@@ -39,7 +40,8 @@ def watched(**state):
     one = process.Process(None, b"", {}, None)
     ours, theirs = socket.socketpair()
     one.lines, one.pid, one.end = wire.Lines(ours), os.getpid(), lambda: None
-    one.used = lambda: (state.get("used", 0.0), state.get("state", "R"))
+    asked = itertools.count()
+    one.used = lambda: (state.get("used", 0.0) + state.get("step", 0.0) * next(asked), state.get("state", "R"))
     return one, theirs
 
 
@@ -48,7 +50,7 @@ def watched(**state):
 
 def test_a_byte_now_and_then_prolongs_nothing(monkeypatch):
     monkeypatch.setattr(process, "LEAST", 0.02)
-    one, theirs = watched()
+    one, theirs = watched(state="S", step=1e-6)
     one.left = 0.0
     stop = threading.Event()
 
@@ -76,7 +78,7 @@ def test_who_sleeps_instead_of_reading_is_given_up():
 
 
 def test_who_reads_a_little_now_and_then_is_given_up():
-    one, theirs = watched()
+    one, theirs = watched(state="S", step=1e-6)
     stop = threading.Event()
 
     def sip():
@@ -92,6 +94,42 @@ def test_who_reads_a_little_now_and_then_is_given_up():
         stop.set()
         one.lines.socket.close()  # or the thread would wait for more, if it has read all
         thread.join()
+
+
+def test_who_waits_for_a_busy_processor_is_given_the_time_and_no_verdict():
+    one, theirs = watched(state="R")
+    wait = one.patience(0.02)
+    threading.Timer(0.6, theirs.sendall, [b"1"]).start()  # three times as long as the clock allows
+    wait()
+    assert one.starved > 0.3
+    outcome = Student(one).run(lambda: setattr(one, "starved", one.starved + 3))
+    assert outcome.uncounted == pytest.approx(3)  # the check's own clock stands still, too
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        ({"step": 9.0}, "take more than 0.1 seconds of processor time"),
+        ({"state": "S"}, "wait for more than 0.1 seconds"),
+        ({"state": "S", "step": 1e-6}, "do not finish in time"),
+    ],
+)
+def test_who_takes_too_long_is_told_what_was_too_long(state, said):
+    one, _theirs = watched(**state)
+    with pytest.raises(process.Endless, match=said):
+        one.patience(0.1)()
+
+
+def test_the_second_try_of_a_definition_has_less_time_and_the_first_is_what_is_told():
+    one, said = Student(watched()[0]), ["take more than 8 seconds", "take more than 0.5 seconds"]
+
+    def ask(*_):
+        raise process.Endless(said.pop(0))
+
+    one.ask = ask
+    with pytest.raises(process.Endless, match="than 8 seconds"):
+        one.define("softmax", "softmax")
+    assert said == []
 
 
 def test_an_answer_that_always_ends_python_is_not_started_for_ever():

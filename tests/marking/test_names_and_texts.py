@@ -20,11 +20,13 @@ from transformer_lessons.marking import (
     marks,
     naming,
     policy,
+    process,
     review,
     sheets,
     submissions,
     tables,
     verdicts,
+    wire,
 )
 from transformer_lessons.marking.remote import Remote
 
@@ -219,8 +221,31 @@ def test_no_line_of_a_stranger_looks_like_a_verdict(kind):
     row = verdicts.Marker.exercise(None, student, {"fresh": {}}, "softmax", "softmax", {"digest": ""})
     first, *rest = verdicts.in_lines(row["message"]).split("\n")
     assert first.startswith("✗ softmax: its cell does not run.")
+    assert rest[-1].startswith("  Where to look: Restart the kernel")
     assert not any(line.strip()[:1] in "✓✗○" or not line.startswith("  ") for line in rest)
     assert len(row["message"]) < 400
+
+
+@pytest.mark.parametrize(
+    ("error", "said", "flags"),
+    [
+        (
+            process.Endless("take more than 8 seconds of processor time"),
+            "the cells that it needs take more than 8 s",
+            1,
+        ),
+        (wire.Broken("the process ended"), "its cell ends Python (the process ended).", 0),
+    ],
+)
+def test_who_cannot_be_marked_is_told_why_and_what_to_do(error, said, flags):
+    def define(*_):
+        raise error
+
+    student = SimpleNamespace(define=define, borrowed=False)
+    row = verdicts.Marker.exercise(None, student, {"fresh": {}}, "softmax", "softmax", {"digest": ""})
+    assert row["message"].startswith(f"✗ softmax: {said}")
+    assert "\n  Where to look: Restart the kernel" in row["message"]
+    assert (row["mistake"], row["flags"]) == (verdicts.NOT_RUN, [verdicts.TOO_SLOW] * flags)
 
 
 def test_an_honest_message_stays_as_it_is():

@@ -21,9 +21,9 @@ from transformer_lessons.marking.messages import Define, Items, Plan, Request, U
 from transformer_lessons.marking.wire import Broken, Lines
 
 LIMITS = Limits(check=20.0)  # seconds: a call has as many as in `check`, but of CPU; a check more, if others are busy
-ASLEEP, READING, LOSS, LEAST = 3.0, 30.0, 5.0, 0.5  # seconds; LOSS is for all of a notebook
+ASLEEP, READING, LOSS, LEAST = 3.0, 30.0, 8.0, 0.5  # seconds; LOSS is for all of a notebook
 NAPS = 20.0  # seconds for which a notebook may sleep in all, before each call may sleep for LEAST
-CLOCK = 10  # times as long by the clock, but a minute at most, whatever the process seems to do
+CLOCK = 10  # times as long by the clock, but a minute at most, not counting what it waits for a busy processor
 ASKED, REQUEST, REPLY, STARTS = 2000, 1 << 20, 16 << 20, 60  # requests in a call; bytes; processes for a notebook
 FORKS = 5  # times that a process is asked for, where the system allows no more of them just now
 COMPUTING = 60.0  # seconds of CPU for all that a notebook computes, before each call gets LEAST
@@ -31,7 +31,7 @@ TICK = os.sysconf("SC_CLK_TCK")
 
 
 class Endless(Exception):
-    """The process has run, or slept, for too long."""
+    """The process has run, or slept, for too long: what its cells do, in words that follow "they"."""
 
 
 class Unavailable(BaseException):
@@ -118,7 +118,7 @@ class Process:
         self.defined: tuple[Define, float] | None = None  # the answer that is in it, and the seconds that this may take
         self.starts, self.count = 0, 0  # processes so far, and requests
         self.left, self.spent = LOSS, 0.0  # seconds that may still be lost to what never ends; CPU so far
-        self.slept = 0.0  # seconds in all
+        self.slept, self.starved = 0.0, 0.0  # seconds asleep; ready to run, while others had the processor
         self.large = False  # has it had a module that is larger than any exercise needs?
 
     def start(self) -> None:
@@ -151,14 +151,15 @@ class Process:
         """A function that waits for data, or until data can be sent.
 
         It raises Endless after `seconds` of CPU time (since `first`, or now), min(seconds, ASLEEP) asleep (less, if the
-        notebook has slept a lot before), or min(60, CLOCK × seconds) by the clock.
+        notebook has slept a lot before), or min(60, CLOCK × seconds) by the clock, which stands still while the process
+        is ready to run and others have the processor: a busy machine is nobody's mistake.
         """
         since = self.used()[0] if first is None else first
-        asleep, before, end = 0.0, 0.0, time.monotonic() + min(60, CLOCK * seconds)
+        asleep, before, end = 0.0, since, time.monotonic() + min(60, CLOCK * seconds)
         naps = min(ASLEEP, seconds, max(LEAST, NAPS - self.slept))
 
         def wait(sends: bool = False) -> None:
-            nonlocal asleep, before
+            nonlocal asleep, before, end
             reads, last, ready = [self.lines.socket] * (not sends), time.monotonic(), False
             while not ready:
                 ready = any(select.select(reads, [self.lines.socket] * sends, [], 0.02)[:2])
@@ -166,10 +167,16 @@ class Process:
                 if not ready:
                     used, state = self.used()
                     nap = (now - last) * (state in "STtDI" and used == before)
+                    starved = max(0.0, now - last - (used - before)) * (state == "R")
                     asleep, self.slept = asleep + nap, self.slept + nap
+                    end, self.starved = end + starved, self.starved + starved
                     last, before = now, used
-                if now > end or (not ready and (used - since > seconds or asleep > naps)):
-                    raise Endless
+                    if used - since > seconds:
+                        raise Endless(f"take more than {seconds:g} seconds of processor time")
+                    if asleep > naps:
+                        raise Endless(f"wait for more than {naps:g} seconds")
+                if now > end:
+                    raise Endless("do not finish in time")
 
         return wait
 

@@ -36,6 +36,16 @@ from transformer_lessons.tools.cells import cells_in, checks_in
 VARIANTS = []  # the files of a teacher's own exercises
 TELLING = 100  # nodes in a definition that is long enough to tell something
 BORROWED, SAME = "borrowed", "as the course's solution"
+NOT_RUN = "does not run"  # the mistake of an answer whose cells fail
+TOO_SLOW = "takes too long"  # to define: the flag of an answer which a faster machine might have marked
+ALONE = (
+    "Where to look: Restart the kernel, and run only the cells that it needs, one after another. The first that fails"
+    " is the one to repair; if none does, show this to your teacher."
+)
+FASTER = (
+    "Where to look: Restart the kernel, and run only the cells that it needs. Keep what trains, draws or waits out of"
+    " them; if they are fast, show this to your teacher."
+)
 
 
 class Lesson(Items):
@@ -237,11 +247,11 @@ class Marker:
         except Remote as error:
             kind = type(error).__name__
             said = in_short(kind if kind.isidentifier() else "Exception", str(error))
-            message = f"✗ {subject}: its cell does not run.\n  {said}"
-            return {**row, "status": "failed", "mistake": "does not run", "message": message}
-        except (Endless, Broken) as error:
-            why = "it does not finish in time" if isinstance(error, Endless) else f"its cell ends Python ({error})"
-            return {**row, "status": "failed", "mistake": "does not run", "message": f"✗ {subject}: {why}."}
+            return does_not_run(row, f"its cell does not run.\n  {said}", ALONE)
+        except Broken as error:
+            return does_not_run(row, f"its cell ends Python ({error}).", ALONE)
+        except Endless as error:
+            return does_not_run(row | {"flags": [TOO_SLOW]}, f"the cells that it needs {error}.", FASTER)
         report = judge(EXERCISES[name], answer, self.drawn(name, 0), run=student.run, limits=LIMITS)
         if report.status == "passed" and not self.right_again(name, answer, student):
             report = judge(EXERCISES[name], answer, self.drawn(name, 1), run=student.run, limits=LIMITS)
@@ -295,6 +305,12 @@ class Marker:
             "message": message,
             "mistake": f"answered {text[:80]}" if status == "failed" else "",
         }
+
+
+def does_not_run(row: Row, why: str, look: str) -> Row:
+    """The verdict on an answer that cannot be asked anything, and what its student can do about it."""
+    message = f"✗ {row['item']}: {why}\n  {look}"
+    return row | {"status": "failed", "mistake": NOT_RUN, "message": message}
 
 
 @cache
