@@ -7,6 +7,7 @@ import re
 import pytest
 
 from transformer_lessons.exercises.checker.registry import EXERCISES
+from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.marking import (
     marks,
     mistakes,
@@ -446,6 +447,10 @@ def test_a_notebook_that_was_not_read_is_said_so_in_the_tables_and_never_filled_
     assert tables.fill(sheet, tmp_path / "marks.csv", lesson="6") == (1, {tables.NOT_READ: ["zoe"]})
     assert sheet.read_text() == "id,Grade\nada,0\nzoe,\n"
     assert "1 file was not read" in report.Report(known).summary()
+    known.left_out["max"], known.students["max"] = [("x.ipynb", "it is empty")], known.students["eve"]
+    tables.write_marks(known)
+    totals = [row["total"] for row in sheets.read_table(tmp_path / "marks_wide.csv")]
+    assert totals == ["0", "0", "", ""]  # of ada and eve, who handed in nothing else; of max and zoe nobody knows
 
 
 def test_what_was_not_read_and_who_is_stuck_follow_the_chosen_lesson(tmp_path):
@@ -540,6 +545,25 @@ def test_exercises_and_bug_hunts_are_listed_with_the_most_often_wrong_first(tmp_
     assert told == [["6 · fixed_mask", "0", "3", "0"], ["6 · causal_mask", "0", "2", "1"]]
 
 
+@pytest.mark.parametrize(("slow", "alarm"), [(3, True), (2, False)])
+def test_where_all_who_tried_an_exercise_run_out_of_time_the_machine_is_suspected_and_not_the_class(
+    tmp_path, slow, alarm
+):
+    known = class_of(tmp_path, {"ada": (MISTAKE.name, UPPER), "bob": (MISTAKE.name, UPPER)}, ["eve", "zoe"])
+    late = {"mistake": verdicts.NOT_RUN, "flags": [verdicts.TOO_SLOW], "message": "✗ padding_mask: the cells …"}
+    known.rows += [row(one, "padding_mask", "failed", **late) for one in ("ada", "bob", "eve")[:slow]]
+    known.rows += [row("zoe", "padding_mask", "untouched")]
+    known.rows += [row("ada", name, "failed", mistake=MISTAKE.name) for name in ("attention", "masked_softmax")]
+    shown = report.Report(known)
+    assert ("padding_<wbr>mask: all 3 who tried it ran out of time" in shown.summary()) is alarm
+    for text in (shown.exercises(), shown.all_mistakes(), projector.all_mistakes(known, shown.telling)):
+        assert ("padding_<wbr>mask" in text) is not alarm
+    assert f">0 of {3 if alarm else 4}<" in shown.stuck()
+    assert "⚑" not in shown.results().partition("</ul>")[2]
+    known.rows[2]["flags"] = []
+    assert "ran out of time" not in report.Report(known).summary()
+
+
 def test_the_projector_names_nothing_that_one_student_did_and_no_borrowed_code(tmp_path):
     known = class_of(tmp_path, {"ada": (MISTAKE.name, UPPER), "bob": (MISTAKE.name, UPPER), "eve": (OTHER.name, UPPER)})
     for one in ("zoe", "max"):
@@ -579,6 +603,23 @@ def test_a_text_that_nobody_has_read_waits_in_the_table(tmp_path):
     tables.write_marks(known)
     found = [line["status"] for line in sheets.read_table(tmp_path / "marks.csv") if line["kind"] == "text"]
     assert found == ["waiting", "read"]
+
+
+def test_a_text_that_only_repeats_what_the_page_shows_is_flagged(tmp_path):
+    question, known = all_questions()["6.11"], class_of(tmp_path, {})
+    own = "The loss alone proves nothing, as the decoder might have seen the answer in its input."
+    texts = {
+        "ada": (" ".join(reversed(question.points)), "like the points"),
+        "bob": (question.model, "like the model answer"),
+        "eve": (own, ""),
+        "zoe": (f"{own} {own} {question.points[0]}", ""),
+    }
+    for one, (text, _) in texts.items():
+        known.students[one] = {"name": one, "folder": "", "slug": one}
+        known.rows.append(row(one, "6.11", "given", kind="text", answer=text))
+    review.write_texts(known)
+    found = {line["text"]: line["flags"] for line in sheets.read_table(tmp_path / "texts.csv")}
+    assert all(found[text] == flags for text, flags in texts.values())
 
 
 def test_the_page_for_texts_says_the_command_that_goes_on(tmp_path):

@@ -19,9 +19,10 @@ from transformer_lessons.marking.marks import Class
 from transformer_lessons.marking.naming import clean
 from transformer_lessons.marking.notebook import parsed
 from transformer_lessons.marking.results import Row, whose
-from transformer_lessons.marking.verdicts import course
+from transformer_lessons.marking.verdicts import TOO_SLOW, course
 
 UNKNOWN = "not recognised"
+SUSPICIOUS = 3  # who run out of time, and nobody does not
 ROOM = 10  # lines of a right answer that are shown beside a wrong one
 COMMENT = re.compile(r"\s*#[^'\"]*$")
 TEXTS = re.compile(r'"[^"\n]*"|\'[^\'\n]*\'')
@@ -55,13 +56,23 @@ def handed_in(known: Class) -> dict[str, set[str]]:
     return students
 
 
+def out_of_time(known: Class) -> dict[str, int]:
+    """{exercise: how many have tried it}, where each of them has run out of time: hardly the fault of the class."""
+    tried = defaultdict(list)
+    for row in known.rows:
+        if row["kind"] in ("exercise", "hunt") and row["status"] in ("passed", "failed"):
+            tried[row["item"]].append(TOO_SLOW in row["flags"])
+    return {item: len(slow) for item, slow in tried.items() if len(slow) >= SUSPICIOUS and all(slow)}
+
+
 def mistakes_in(known: Class, *kinds: str) -> list[Mistake]:
     """The mistakes in exercises ("exercise"), in bug hunts ("hunt"), or in both, the commonest first.
 
     They are never counted together: the code of a hunt has its own mistake, which may be one of the exercise's.
     """
-    groups = defaultdict(list)
+    groups, doubtful = defaultdict(list), out_of_time(known)
     rows = [row for row in known.rows if row["kind"] in kinds and row["status"] == "failed"]
+    rows = [row for row in rows if row["item"] not in doubtful]
     same = defaultdict(set)
     for row in rows:
         same[row["item"], digest_of_work(known, row)].add(whose(row))

@@ -22,13 +22,14 @@ from transformer_lessons.marking.mistakes import (
     handed_in,
     lines_at_fault,
     mistakes_in,
+    out_of_time,
     part_that_matters,
 )
 from transformer_lessons.marking.naming import clean
 from transformer_lessons.marking.results import Row
 from transformer_lessons.marking.submissions import in_short, lesson_of
 from transformer_lessons.marking.tables import full_points
-from transformer_lessons.marking.verdicts import course
+from transformer_lessons.marking.verdicts import NOT_RUN, TOO_SLOW, course
 from transformer_lessons.tools import atomic
 
 TEMPLATE = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
@@ -134,6 +135,7 @@ class Report:
         self.by = {(row["student"], row["item"]): row for row in self.rows}
         ordered = sorted(self.rows, key=lambda row: int(row["lesson"]))
         self.items = {row["item"]: row["lesson"] for row in ordered}
+        self.doubtful = out_of_time(known)  # nobody is stuck for these
         self.mistakes, self.hunts = mistakes_in(known, "exercise"), mistakes_in(known, "hunt")
         self.telling = mistakes_in(known, "exercise", "hunt")
         self.handed_in = handed_in(known)  # {lesson: those of whom it was read}
@@ -201,7 +203,17 @@ class Report:
             kept = (
                 f'<p class="warning"><strong>Not prevented on this machine:</strong> students’ code could {words}.</p>'
             )
-        return tiles + kept + "".join(map(self.banner, ("", *known.lessons())))
+        return tiles + kept + self.alarm() + "".join(map(self.banner, ("", *known.lessons())))
+
+    def alarm(self) -> str:
+        """That everyone who tried an exercise has run out of time."""
+        return "".join(
+            f'<p class="warning"><strong>{broken(item)}: all {number} who tried it ran out of time.</strong> '
+            "This machine or the kit is probably at fault, not the class. Close other programs and mark one of them "
+            "again with <code>--student</code>; if that does not help, give the points in <code>overrides.csv</code>. "
+            "Until then, the exercise is left out below, except in the table.</p>\n"
+            for item, number in self.doubtful.items()
+        )
 
     def banner(self, lesson: str) -> str:
         """How many files were not read, of all or of those that may belong to a lesson."""
@@ -408,7 +420,8 @@ class Report:
         """Exercises and bug hunts by how many have them wrong: the first of all lessons, or all of one."""
         count = Counter((row["item"], row["status"]) for row in self.rows)
         lines = []
-        for item in sorted(self.items, key=lambda item: (-count[item, "failed"], count[item, "passed"])):
+        items = [item for item in self.items if item not in self.doubtful]
+        for item in sorted(items, key=lambda item: (-count[item, "failed"], count[item, "passed"])):
             lesson, more = self.items[item], " class='more'" * (len(lines) >= HARDEST)
             rest = count[item, "untouched"] + count[item, "missing"]
             numbers = (count[item, "passed"], count[item, "failed"], rest)
@@ -480,7 +493,7 @@ class Report:
             chosen = [lesson] if lesson else due
             if lesson and student not in self.handed_in[lesson]:
                 continue
-            items = [item for item, of in self.items.items() if of in chosen]
+            items = [item for item, of in self.items.items() if of in chosen and item not in self.doubtful]
             rows = [row for item in items if (row := self.by.get((student, item)))]
             solved = sum(row["status"] == "passed" for row in rows)
             if found := self.signs(student, rows, solved, len(items), skipped):
@@ -530,7 +543,7 @@ class Report:
         ]
         if 3 * solved < 2 * count:  # those who have solved most are not stuck for these
             for mistake, items in same.items():
-                if len(items) > 1 and mistake != "does not run":
+                if len(items) > 1 and mistake != NOT_RUN:
                     where = ", ".join(self.to_code(student, item) for item in items)
                     found.append(f"{prose(mistake)}, {len(items)} times: {where}")
             if len(skipped) >= SILENT:
@@ -591,7 +604,7 @@ class Report:
 
 def doubts(row: Row) -> list[str]:
     """The flags that are a reason to talk; others say what the teacher knows."""
-    return [flag for flag in row["flags"] if flag not in ("late", "override", "not marked")]
+    return [flag for flag in row["flags"] if flag not in ("late", "override", "not marked", TOO_SLOW)]
 
 
 def given(row: Row) -> str:
@@ -657,7 +670,7 @@ def worth_telling(mistakes: list[Mistake]) -> list[list[Mistake]]:
     """
     groups = defaultdict(list)
     for one in mistakes:
-        if one.why and one.name not in ("does not run", OWN):
+        if one.why and one.name not in (NOT_RUN, OWN):
             groups[one.name if one.name != UNKNOWN else (one.item, one.digest)].append(one)
     ordered = sorted(groups.values(), key=lambda group: (-len(who_made(group)), -len(group)))
     return [group for group in ordered if len(set().union(*(one.by for one in group))) > 1][:COMMONEST]

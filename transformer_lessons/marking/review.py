@@ -26,6 +26,7 @@ from transformer_lessons.marking.sheets import points_from, read_table, written
 from transformer_lessons.marking.verdicts import TELLING, course, name_in_class, solution_digest
 from transformer_lessons.tools import atomic, reset
 
+RUN = 5  # words that hardly anybody writes in the same order by chance
 OLD = "no longer handed in"  # of a text whose points are kept all the same
 
 
@@ -46,6 +47,7 @@ def write_texts(known: Class) -> None:
             who, text = known.pseudonym(row["student"]), cell(row["answer"], CELL)
             before = old.pop((name, who, text), {})
             flags = ["like the model answer"] * (overlap(row["answer"], question.model) >= 0.6)
+            flags += ["like the points"] * (overlap(row["answer"], *question.points) >= 0.6)
             flags += [f"the same text {same[words_of(row['answer'])]} times"] * (same[words_of(row["answer"])] > 1)
             lines.append(
                 [name, who, text, *(before.get(one, "") for one in ("p1", "p2", "p3", "comment")), ", ".join(flags)]
@@ -119,10 +121,17 @@ def words_of(text: str) -> tuple[str, ...]:
     return tuple(re.findall(r"\w+", text.lower()))
 
 
-def overlap(text: str, model: str) -> float:
-    """The share of a text's runs of five words that also occur in the model answer."""
-    mine, theirs = ({words[n : n + 5] for n in range(len(words) - 4)} for words in map(words_of, (text, model)))
-    return len(mine & theirs) / len(mine) if mine else 0.0
+def overlap(text: str, *others: str) -> float:
+    """The share of a text's words that stand in runs of five which one of the others has, too."""
+    words, copied = words_of(text), set[int]()
+    theirs = {run for other in others for run in runs_in(words_of(other))}
+    for start, run in enumerate(runs_in(words)):
+        copied.update(range(start, start + RUN) if run in theirs else ())
+    return len(copied) / len(words) if words else 0.0
+
+
+def runs_in(words: tuple[str, ...]) -> list[tuple[str, ...]]:
+    return [words[n : n + RUN] for n in range(len(words) - RUN + 1)]
 
 
 # Alike

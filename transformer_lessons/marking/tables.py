@@ -62,6 +62,7 @@ def write_marks(known: Class) -> None:
     written(known.out / "marks.csv", LONG, ([row[one] for one in LONG] for row in shown))
     lessons, sums = sorted({*known.lessons(), *(lesson for _, lesson in doubt)}, key=int), totals(known)
     full = full_points(known)
+    incomplete = {student for student, _ in doubt} | {one for one in known.left_out if not sums.get(one)}
     heads = (f"lesson {one}" + (f" (of {full[one]:g})" if one in full else "") for one in lessons)
     written(
         known.out / "marks_wide.csv",
@@ -71,7 +72,7 @@ def write_marks(known: Class) -> None:
                 student,
                 names[student],
                 *(NOT_READ if (student, one) in doubt else mine.get(one) for one in lessons),
-                sum(mine.values()),
+                "" if student in incomplete else sum(mine.values()),
                 known.pseudonym(student),
             ]
             for student, mine in sorted(sums.items())
