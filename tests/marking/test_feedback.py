@@ -159,6 +159,14 @@ def test_every_answer_stands_beside_what_was_asked(tmp_path):
     assert "1 point<" in left
 
 
+def test_what_is_wrong_or_left_out_says_where_it_stands_in_the_notebook(tmp_path):
+    page = pages(tmp_path)["lesson_6"]
+    where = {one: re.findall(r"In the notebook: <em>(.*?)</em>", card) for one, card in cards(page).items()}
+    assert where["causal_mask"] == where["6.1"] == ["A mask is a table of who may attend to whom"]
+    assert where["6.2"] == where["6.11"] == []
+    assert "<small><em>Padding: tokens that no query may read</em></small>" in page.partition("Not answered</h2>")[2]
+
+
 def test_unread_texts_are_no_lost_points(tmp_path):
     page = pages(tmp_path)["lesson_6"]
     assert re.search(r"<strong>.*?0.5 of 3</span></strong>points; 3 more wait for a reader", page)
@@ -232,6 +240,12 @@ def test_the_code_of_a_class_leaves_out_what_is_an_exercise_of_its_own(tmp_path)
     assert "NotImplementedError" not in card
     assert "Your code, without <code>FeedForward</code>, an exercise of its own" in card
     assert "# &lt;i&gt;" in card
+    own, needed, names = mistakes.own_part("# mine\n" + HELPER + LAYER, of_layer())
+    assert (own, needed, names) == (LAYER, "# mine\n" + HELPER.strip(), ["helped"])
+    assert mistakes.own_part(HELPER, of_layer()) == (HELPER, "", [])
+    words = re.sub(r"<(?!/?(details|summary))[^>]*>", "", card)
+    assert words.index("class EncoderLayer") < words.index("<details class='needs'><summary>What else it needs: helped")
+    assert words.index("<details") < words.index("def helped(x)") < words.index("</details>")
 
 
 def test_the_line_that_a_verdict_knows_is_marked():

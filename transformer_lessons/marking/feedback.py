@@ -1,9 +1,11 @@
 """Feedback: for each student a page for each lesson and one for all, with nothing about anyone else."""
 
+import json
 import re
 import zipfile
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from tokenize import TokenError
@@ -15,13 +17,14 @@ from transformer_lessons.exercises.questions.kinds import Choices, Question
 from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.marking.halves import as_told
 from transformer_lessons.marking.marks import Class
-from transformer_lessons.marking.mistakes import lines_at_fault, part_that_matters
+from transformer_lessons.marking.mistakes import lines_at_fault, own_name, own_part, part_that_matters
 from transformer_lessons.marking.naming import LONGEST, clean
 from transformer_lessons.marking.policy import moment
 from transformer_lessons.marking.report import in_pieces, page, safe, scores_of, title_of
 from transformer_lessons.marking.results import Person, Row
 from transformer_lessons.marking.tables import full_points
-from transformer_lessons.tools import atomic
+from transformer_lessons.marking.verdicts import course
+from transformer_lessons.tools import atomic, reset
 
 STYLE = f"<style>\n{Path(__file__).with_name('feedback.css').read_text(encoding='utf-8')}</style>\n"
 KINDS = {"exercise": "Exercises", "hunt": "Bug hunts", "question": "Questions", "text": "In your own words"}
@@ -36,6 +39,7 @@ OUTCOMES = {
     "not answered": "not answered",
 }
 CODE = 6000  # characters of an answer's code
+NEEDED = 6  # other definitions that are named
 
 
 def write_feedback(known: Class) -> None:
@@ -88,7 +92,10 @@ def feedback(known: Class, rows: list[Row], lessons: Sequence[str] = ()) -> str:
         parts += [f'<div class="{kind}s">', *open_, "</div>"] if open_ else []
         parts += [right(known, folded)] if folded else []
     if left := [row for row in rows if row not in answered]:
-        lines = "".join(f"<li>{safe(name_of(row))} <span>{of(row['max'])}</span></li>" for row in left)
+        lines = "".join(
+            f"<li><div>{safe(name_of(row))}<small>{section_of(row)}</small></div> <span>{of(row['max'])}</span></li>"
+            for row in left
+        )
         parts.append(f'<h2>Not answered</h2>\n<ul class="left">{lines}</ul>')
     return "\n".join(filter(None, parts))
 
@@ -178,11 +185,6 @@ def name_of(row: Row) -> str:
     return f"{row['item']} {question.title}" if question else own_name(row)
 
 
-def own_name(row: Row) -> str:
-    """The name that the notebook has for it; the class's says of which lesson's hunt it is."""
-    return re.sub(r" \(\d+\)$", "", row["item"])
-
-
 # A card
 
 
@@ -195,8 +197,8 @@ def shown(known: Class, row: Row) -> str:
         left = card_of(status_of(row), told(row)).replace("</p>", "</p>" + overridden(row), 1)
         kinds = "an exercise of its own" if len(others) == 1 else "exercises of their own"
         without = f", without {named(others)}, {kinds}" if others else ""
-        source = clean(source, CODE)
-        right = f"<p>Your code{without}</p>{in_colours(source, lines_at_fault(source, row))}" if source else ""
+        own, needed, names = own_part(source, row)
+        right = f"<p>Your code{without}</p>{code_of(own, row)}{also(needed, names, row)}" if source else ""
     else:
         question, heading = all_questions()[row["item"]], told(row).splitlines()[0]
         blocks = text_blocks(row) if row["kind"] == "text" else answer_blocks(row, question)
@@ -204,7 +206,46 @@ def shown(known: Class, row: Row) -> str:
         left = card(status_of(row), heading, [asked, *blocks, overridden(row)])
         right = read_blocks(row, question, known.policy["model_answers"]) if "given" in row else ""
     right = right and f'<div class="beside">{right}</div>'
-    return f'<article class="card"><span class="points">{points}</span>{left}{right}</article>\n'
+    where = section_of(row) if outcome(row) == "wrong" else ""
+    where = where and f'<p class="where quiet">In the notebook: {where}</p>'
+    return f'<article class="card"><span class="points">{points}</span>{left}{right}{where}</article>\n'
+
+
+def code_of(source: str, row: Row) -> str:
+    source = clean(source, CODE)
+    return in_colours(source, lines_at_fault(source, row))
+
+
+def also(source: str, names: list[str], row: Row) -> str:
+    """The student's other definitions that an answer needs, folded unless one of their lines is at fault."""
+    if not source:
+        return ""
+    what = f": {', '.join(f'<code>{safe(name, 60)}</code>' for name in names)}" if 0 < len(names) <= NEEDED else ""
+    is_open = " open" * bool(lines_at_fault(source, row))
+    return (
+        f"<details class='needs'{is_open}><summary>What else it needs{what}</summary>{code_of(source, row)}</details>"
+    )
+
+
+def section_of(row: Row) -> str:
+    """The heading under which an exercise or a question stands in its lesson; "" if that is not known."""
+    heading = sections(row["lesson"]).get(own_name(row), "")
+    return heading and f"<em>{marked_up(heading)}</em>"
+
+
+@cache
+def sections(lesson: str) -> dict[str, str]:
+    """{exercise or question: the heading above it}, in the lesson as it is handed out."""
+    stem, found, heading = course().get(lesson, {"stem": ""})["stem"], {}, ""
+    for cell in json.loads(reset.original(f"{stem}.ipynb") or b'{"cells": []}')["cells"]:
+        text = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            heads = [one for one in re.findall(r"^##+ (.+)", text, flags=re.MULTILINE) if "Exercise ·" not in one]
+            heading = heads[-1] if heads else heading
+        asked = re.findall(r'\b(?:check|answer)\("([^"]+)"(?:, (\w+)\))?', text if cell["cell_type"] == "code" else "")
+        for name, subject in asked:
+            found.setdefault(subject or name, heading)
+    return found
 
 
 def status_of(row: Row) -> str:

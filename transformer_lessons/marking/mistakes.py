@@ -200,19 +200,40 @@ def lines_at_fault(answer: str, row: Row) -> set[int]:
 
 def part_that_matters(source: str, row: Row) -> tuple[str, list[str]]:
     """(an answer without the definitions that are exercises of their own, the names of these)."""
-    subject = re.sub(r" \(\d+\)$", "", row["item"])  # of two lessons' hunts with the same name
+    subject = own_name(row)
     others = ({*EXERCISES} | {name for _, name in course().get(row["lesson"], {"items": []})["items"]}) - {subject}
-    tree = parsed(source)
-    nodes = tree.body if tree else []
-    names = [getattr(node, "name", "") for node in nodes]
-    left_out = [name for name in names if name in others]
-    if subject not in names or not left_out:
+    blocks = blocks_in(source)
+    left_out = [name for name, _ in blocks if name in others]
+    if subject not in dict(blocks) or not left_out:
         return source, []
-    lines, kept = source.splitlines(), []
-    for node, name in zip(nodes, names, strict=True):
-        first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
-        kept += [] if name in others else ["\n".join(lines[first - 1 : node.end_lineno])]
-    return "\n\n".join(kept), left_out
+    return "\n\n".join(text for name, text in blocks if name not in others), left_out
+
+
+def own_part(source: str, row: Row) -> tuple[str, str, list[str]]:
+    """(the definition that an exercise asks for, what else it needs, the names of that)."""
+    blocks, subject = blocks_in(source), own_name(row)
+    if subject not in dict(blocks):
+        return source, "", []
+    own, needed = (
+        "\n\n".join(text for name, text in blocks if (name == subject) is is_own) for is_own in (True, False)
+    )
+    return own, needed, [name for name, _ in blocks if name not in ("", subject)]
+
+
+def own_name(row: Row) -> str:
+    """The name that the notebook has for an answer; the class's says of which lesson's hunt it is."""
+    return re.sub(r" \(\d+\)$", "", row["item"])
+
+
+def blocks_in(source: str) -> list[tuple[str, str]]:
+    """[(name, text)] of the statements of a source, with the comments above them; "" is the name of what has none."""
+    tree, lines, blocks, last = parsed(source), source.splitlines(), [], 0
+    for node in tree.body if tree else ():
+        named = node.targets[0] if isinstance(node, ast.Assign) else node
+        name = getattr(named, "name", getattr(named, "id", ""))
+        blocks.append((name, "\n".join(lines[last : node.end_lineno]).strip("\n")))
+        last = node.end_lineno or last
+    return blocks
 
 
 def without_comments(source: str) -> str:
