@@ -21,7 +21,7 @@ from selenium.webdriver.common.keys import Keys
 
 from transformer_lessons.marking import commands
 
-SIZES = {"laptop": (1366, 768), "projector": (1920, 1080), "phone": (390, 844)}
+SIZES = {"laptop": (1366, 768), "projector": (1920, 1080), "hall": (1280, 720), "phone": (390, 844)}
 CUT_OFF = """
 const isWide = (one) => one.scrollWidth > one.clientWidth + 1;
 return [...document.querySelectorAll(".scroll")].filter((one) => isWide(one) && !one.querySelector(".class"))
@@ -62,6 +62,12 @@ const isSeen = (row) => row.checkVisibility() && row.getBoundingClientRect().top
   && row.getBoundingClientRect().bottom <= below.top + 1;
 const rows = [...document.querySelectorAll(".rest tbody tr")];
 return [...rows.keys()].filter((n) => isSeen(rows[n]) && !rows[n].querySelector(".group"));
+"""
+CUT_ROWS = """
+const below = document.getElementById("keys").getBoundingClientRect().top + 1;
+const rows = [...document.querySelectorAll(".rest tbody tr")].filter((row) => row.checkVisibility());
+return rows.filter((row) => !row.querySelector(".group")).slice(1)
+  .filter((row) => row.getBoundingClientRect().bottom > below).map((row) => row.textContent.slice(0, 40));
 """
 BROKEN = """
 const sizeOf = (one) => getComputedStyle(one).fontSize;
@@ -174,18 +180,20 @@ class Marks(Page):
         self.expect(kept == 1, f"a comment for one is kept for {kept}")
         self.browser.execute_script("localStorage.clear()")
 
-    def present(self, lesson):
+    def present(self, lesson, size):
         """One key to the end, and another back."""
-        self.open(f"report-anonymous.html#{lesson}", "projector")
+        self.open(f"report-anonymous.html#{lesson}", size)
         shown, steps, rows, told = [], 0, [], 0
         while steps < 200 and "→" in self.seen("#keys")[0].text:
             press(self.browser, Keys.ARROW_RIGHT)
             steps += 1
             before, told = told, len(self.all(".asks.shown"))
+            cut = self.browser.execute_script(CUT_ROWS)
+            self.expect(not cut, f"{size}: rows are cut by the foot: {cut}")
             rows += self.browser.execute_script(WHOLE_ROWS) if told == before else []  # an answer shows no other rows
             if (address := self.address()) not in shown:
                 shown.append(address)
-                photograph(self.browser, f"projector-{len(shown)}")
+                photograph(self.browser, f"{size}-{len(shown)}")
         asking = [one for one in self.all(".asks") if not one.get_property("hidden")]
         self.expect(told == len(asking), f"the answers to {told} of {len(asking)} questions are shown")
         self.expect(len(rows) == len(set(rows)), "a row of a table is shown twice")
@@ -249,7 +257,8 @@ def main(folder=None, picture=None):
         page.understand_both_ways_to_name(lesson)
         page.read_texts(lesson)
         page.read_one_of_many()
-        page.present(lesson)
+        page.present(lesson, "projector")
+        page.present("", "hall")
         page.look_on_a_phone()
         page.listen()
         return report("the pages of a class", page.faults + loud(browser))

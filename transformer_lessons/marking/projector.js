@@ -1,8 +1,8 @@
 "use strict";
 // One mistake on each screen. A key shows where to look, then what is wrong, then the right line; then the next screen.
 // The screens are those of all lessons together or, at a choice, of one. After the last come the tables, page by page:
-// a page leaves out the rows of those before it, which are out of sight but still there in print. A row that asks a
-// question hides the answer until the next key.
+// a page leaves out the rows of those before it and of those for which it has no room: out of sight, but still there in
+// print. A row that asks a question hides the answer until the next key.
 const all = [...document.querySelectorAll(".screen")], tables = [...document.querySelectorAll(".rest")];
 const choice = document.getElementById("choice"), buttons = [...choice.querySelectorAll("button")];
 const keys = document.getElementById("keys");
@@ -20,18 +20,23 @@ const above = () => choice.getBoundingClientRect().bottom, below = () => keys.ge
 const rowsOf = (part) => [...part.querySelectorAll("tbody tr")].filter((row) => !row.hidden);
 const isTitle = (row) => row && row.querySelector(".group") !== null;
 
-// The first row of which something is below the window, and those from which the next page begins.
+// The first row of which something is below the window: the next page begins with it, and this one ends before it,
+// unless it is the first here, too.
 function unseen() {
   const rows = tables.includes(parts[place]) ? rowsOf(parts[place]) : [];
+  for (const row of rows) row.classList.remove("later");
   let first = rows.findIndex((row) => row.getBoundingClientRect().bottom > below() + 1);
   if (first > 0 && isTitle(rows[first - 1])) first -= 1;  // no title stands alone
+  const start = rows.findIndex((row) => !row.matches(".past") && !isTitle(row));
+  if (first > start) for (const row of rows.slice(first)) row.classList.add("later");
   return first < 0 ? null : rows[first];
 }
 
 // The rows of this page that ask a question, all of which can be seen.
 function asking() {
+  unseen();
   const rows = tables.includes(parts[place]) ? rowsOf(parts[place]) : [];
-  return rows.filter((row) => row.matches(".asks:not(.past)") && row.getBoundingClientRect().bottom <= below() + 1);
+  return rows.filter((row) => row.matches(".asks:not(.past, .later)") && row.getBoundingClientRect().bottom <= below() + 1);
 }
 
 // Leaves out the rows before one; the title of its lesson stays.
@@ -74,8 +79,7 @@ function on() {
     return hint();
   }
   if (!step && row) {
-    const isFirst = row === rowsOf(parts[place]).find((one) => !one.matches(".past") && !isTitle(one));
-    if (isFirst || row.getBoundingClientRect().top <= above()) return scrollBy(0, below() - above());  // a tall one
+    if (!row.matches(".later")) return scrollBy(0, below() - above());  // the first here, and taller than the window
     pages.push(row);
     leaveOut(row);
     return hint();
@@ -114,7 +118,7 @@ for (const button of buttons) {
     show();
   });
 }
-addEventListener("scroll", hint);
+for (const change of ["scroll", "resize"]) addEventListener(change, hint);
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("button")) return;
   if (["ArrowLeft", "PageUp"].includes(event.key)) back();

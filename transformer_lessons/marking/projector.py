@@ -29,6 +29,7 @@ LINES = 16  # of an answer on a screen
 MANY = 0.4  # of the answers to a question, which are wrong
 WRAPS = range(48, 101, 4)  # after how many characters a line may be broken
 HANGING = 4  # characters by which the rest of a broken line is indented
+LARGEST = 3.1  # size of code, in % of the window's width
 HEADING = 2  # lines of code that take as much room as a heading
 SHAPES = {"pile": (86, 36), "pair": (52, 70)}  # the room for code above the words or beside them, in % of the window
 
@@ -144,7 +145,7 @@ def shape(lines: Sequence[str], right: Sequence[str] = ()) -> tuple[str, int, in
         for most in WRAPS:
             parts = [part for line in (*lines, *right) for part in wrapped(line, most)]
             count, longest = len(parts) + HEADING * bool(right), max([30, *parts])
-            size = min(2.4, width / longest / 0.6, height * 9 / 16 / max(count, 1) / 1.5)
+            size = min(LARGEST, width / longest / 0.6, height * 9 / 16 / max(count, 1) / 1.5)
             worth = size / (1 + (len(parts) - len(lines) - len(right)) / 7)
             best = max(best, (worth, kind, longest, count), key=lambda one: one[0])
     return best[1:]
