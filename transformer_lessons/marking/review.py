@@ -19,11 +19,11 @@ from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.marking.marks import OVERRIDES, TEXTS, Class
 from transformer_lessons.marking.messages import Answer
 from transformer_lessons.marking.naming import CELL, as_typed, cell
-from transformer_lessons.marking.notebook import Notebook, comments_in, shape_of
+from transformer_lessons.marking.notebook import comments_in, shape_of
 from transformer_lessons.marking.report import filled, page, safe, title_of
 from transformer_lessons.marking.results import whose
 from transformer_lessons.marking.sheets import points_from, read_table, written
-from transformer_lessons.marking.verdicts import TELLING, course, name_in_class, solution_digest
+from transformer_lessons.marking.verdicts import TELLING, course, fresh_notebook, name_in_class, solution_digest
 from transformer_lessons.tools import atomic, reset
 
 RUN = 5  # words that hardly anybody writes in the same order by chance
@@ -198,7 +198,7 @@ def code_of_lessons() -> tuple[set[str], set[str], set[str]]:
     """
     digests, lines, comments = set(), set(), set()
     for name in reset.lessons():
-        for one in Notebook(reset.original(name) or b'{"cells": []}').statements:
+        for one in fresh_notebook(name).statements:
             if isinstance(one.node, (ast.FunctionDef, ast.ClassDef)):
                 digest, _, own = shape_of(one.source)
                 digests.add(digest)

@@ -78,7 +78,7 @@ def course() -> dict[str, Lesson]:
                 for called in checks_in(source)
                 if list(called) not in known["items"] and "wrong-on-purpose" not in tags
             ]
-        book = Notebook(data)
+        book = fresh_notebook(name)
         works = {subject: book.work_on(exercise, subject) for exercise, subject in known["items"]}
         known |= {
             "stem": name.removesuffix(".ipynb"),
@@ -87,6 +87,12 @@ def course() -> dict[str, Lesson]:
             "fresh": {subject: shape_of(excerpt_of(work, subject))[0] for subject, work in works.items() if work},
         }
     return lessons
+
+
+@cache
+def fresh_notebook(name: str) -> Notebook:
+    """A lesson as it was handed out; one without cells if no such copy is left."""
+    return Notebook(reset.original(name) or b'{"cells": []}')
 
 
 def empty() -> Lesson:

@@ -29,6 +29,7 @@ TRIES = 3  # of one notebook, or of starting a process
 PATIENCE = 0.5  # seconds before another try, and twice as long before each further one
 SECONDS, BY_THE_CLOCK = 100.0, 900.0  # for one notebook: of our own CPU, and at all
 MEMORY = 1 << 30  # bytes for a worker, beyond Python, PyTorch and the catalogue
+SOME = 5  # notebooks that tell how long the others will take
 OFTEN = 5.0  # seconds between two messages on how far it is
 BEGINNING = 300.0  # seconds by the clock until a worker is ready; it takes about five
 
@@ -89,7 +90,8 @@ class Crew:
 
     def __init__(self, jobs: int, waiting: list[Waiting], out: Path, say: Callable) -> None:
         self.jobs, self.waiting, self.out, self.say = jobs, waiting, out, say
-        self.done, self.said = 0, time.monotonic()
+        self.done, self.begun = 0, time.monotonic()
+        self.said = self.begun
         self.queue = deque(range(len(waiting)))
         self.tried: Counter[int] = Counter()
         self.unmarked: dict[Path, str] = {}  # the path of a result, and why there is none
@@ -145,7 +147,13 @@ class Crew:
         self.done += 1
         if time.monotonic() - self.said > OFTEN and self.done < len(self.waiting):
             self.said = time.monotonic()
-            self.say(f"{self.done} of {len(self.waiting)} marked")
+            left = f", {self.left()}" if self.done >= SOME else ""
+            self.say(f"{self.done} of {len(self.waiting)} marked{left}")
+
+    def left(self) -> str:
+        """How long the others will take, if they take as long as those that are marked."""
+        minutes = round((time.monotonic() - self.begun) / self.done * (len(self.waiting) - self.done) / 60)
+        return f"about {minutes} minute{'s' * (minutes > 1)} left" if minutes else "less than a minute left"
 
     def dismiss(self, worker: Worker) -> None:
         worker.end()
