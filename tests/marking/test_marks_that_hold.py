@@ -255,18 +255,18 @@ def test_who_hands_in_a_hundred_notebooks_keeps_nobody_else_waiting(handed_in, m
 
 @pytest.mark.parametrize(
     ("seconds", "said"),
-    [(90.0, "6 of 14 marked, about 2 minutes left"), (45.0, "about 1 minute left"), (9.0, "less than a minute left")],
+    [(50.0, "6 of 20 marked, about 2 minutes left"), (26.0, "about 1 minute left"), (9.0, "less than a minute left")],
 )
 def test_the_time_that_is_left_is_estimated_from_what_is_marked(monkeypatch, seconds, said):
     told = []
-    crew = workers.Crew(1, [None] * 14, None, told.append)
+    crew = workers.Crew(1, [None] * 20, None, told.append)
     now = crew.begun
     monkeypatch.setattr(workers.time, "monotonic", lambda: now)
     for crew.done in (1, 5):  # and one more
         now += seconds
         crew.begun = now - seconds
         crew.count()
-    assert told[0] == "2 of 14 marked"  # too few to tell
+    assert told[0] == "2 of 20 marked"  # too few to tell
     assert told[1].endswith(said)
 
 
