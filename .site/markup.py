@@ -57,8 +57,9 @@ def coloured(code):
 
 
 def paragraphs(text):
-    """Plain text as Markdown; what is indented stays as it is."""
-    return "\n".join(line if line.startswith("    ") else plain(line) for line in text.splitlines())
+    """Plain text as Markdown; what is indented stays as it is. A line that begins with a minus is no list."""
+    lines = (line if line.startswith("    ") else plain(line) for line in text.splitlines())
+    return "\n".join(re.sub(r"^(?=[-+] )", r"\\", line) for line in lines)
 
 
 def choices(name, legend, labels, panels):

@@ -452,6 +452,7 @@ def test_the_page_of_an_exercise_tells_every_mistake_hint_and_a_solution(name, w
     assert rows == [tuple(text.replace("`", "") for text in (m.name, m.why, m.look)) for m in mistakes]
     assert all(text.replace("`", "") in page for hint in exercise.hints for text in hint)
     assert exercise.solution_text().strip() in written[f"exercises/{name}.md"]
+    assert not re.search(r"^[-+] ", written[f"exercises/{name}.md"], re.MULTILINE)  # a list where a minus is meant
 
 
 def test_what_must_be_code_in_a_question_is_marked_as_code():
