@@ -5,7 +5,7 @@
 
 import ast
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, cached_property
 from typing import Any
 
@@ -86,6 +86,11 @@ def arguments_of(function: ast.FunctionDef) -> set:
     return {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)} - {"self"}
 
 
+def names_read(trees: Iterable[ast.AST]) -> frozenset[str]:
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    return frozenset(node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
+
+
 class RightAnswer:
     """The right answer to an exercise, from which its mistakes are made."""
 
@@ -112,6 +117,11 @@ class RightAnswer:
         ]
         self.names = {name for line in self.lines for name in line.sets}
         self.known = self.names | self.arguments | self.init_arguments | set(self.functions)
+
+    @cached_property
+    def read(self) -> frozenset[str]:
+        """The names that are read anywhere in it."""
+        return names_read([self.tree])
 
     @cached_property
     def answer(self) -> Callable:
@@ -159,11 +169,11 @@ class WrongAnswer:
     @property
     def unread(self) -> list[str]:
         """The names that lines set, though neither they nor the right answer know or read them, as with a typo."""
-        nodes = [node for tree in (self.right.tree, *self.statements) for node in ast.walk(tree)]
-        read = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
         targets = [target for line in self.statements if isinstance(line, ast.Assign) for target in line.targets]
         names = [target.id for target in targets if isinstance(target, ast.Name)]  # `rows, columns = ...` may raise
-        return [name for name in names if name not in read | self.right.known]
+        unknown = [name for name in names if name not in self.right.known]
+        read = self.right.read | names_read(self.statements) if unknown else frozenset()
+        return [name for name in unknown if name not in read]
 
     @cached_property
     def tree(self) -> ast.Module:
