@@ -1,4 +1,5 @@
-// Runs answers as a page does: node answers.js FOLDER reads [[exercise, its script, [code, …], {solved before: code}], …] as JSON.
+// Runs answers as a page does: node answers.js FOLDER reads, as JSON,
+// [[exercise, its script, [code, …], {solved before: code}], …].
 const fs = require('fs');
 for (const name of ['tensors', 'torch', 'python', 'judging']) {
   (0, eval)(fs.readFileSync(`${process.argv[2]}/${name}.js`, 'utf8'));
@@ -19,8 +20,10 @@ function told(name, known, code, solved) {
   const {sign, headline, mistakes, why, line, case: shown} = judging.judge(name, known, code, solved);
   const results = python.run(code, name, inputs, {gradients: known.gradients, solved}).map(
     ({value, fault}) => fault === undefined ? {value: plain(value)} : {fault});
-  return {results, sign, headline, names: mistakes?.map(one => one.name) ?? [], why, line: line ?? null, matrix: shown?.yours ?? null};
+  const names = mistakes?.map(one => one.name) ?? [];
+  return {results, sign, headline, names, why, line: line ?? null, matrix: shown?.yours ?? null};
 }
 
 const asked = JSON.parse(fs.readFileSync(0));
-console.log(JSON.stringify(asked.map(([name, known, codes, solved]) => codes.map(code => told(name, known, code, solved)))));
+const verdicts = ([name, known, codes, solved]) => codes.map(code => told(name, known, code, solved));
+console.log(JSON.stringify(asked.map(verdicts)));

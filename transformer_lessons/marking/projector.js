@@ -36,7 +36,8 @@ function unseen() {
 function asking() {
   unseen();
   const rows = tables.includes(parts[place]) ? rowsOf(parts[place]) : [];
-  return rows.filter((row) => row.matches(".asks:not(.past, .later)") && row.getBoundingClientRect().bottom <= below() + 1);
+  const isSeen = (row) => row.getBoundingClientRect().bottom <= below() + 1;
+  return rows.filter((row) => row.matches(".asks:not(.past, .later)") && isSeen(row));
 }
 
 // Leaves out the rows before one; the title of its lesson stays.
