@@ -15,7 +15,8 @@
     if (root.classList.contains('presenting')) return;
     const tops = heads.map(head => box(head).top), end = box(place.parentElement).bottom;
     const mark = Math.max(innerHeight / 3, innerHeight - (root.scrollHeight - innerHeight - scrollY));  // at the end all is read
-    const at = tops.findLastIndex(top => top <= mark);
+    const asked = heads.findIndex((_, at) => location.hash === address(at));  // the next one may be on the same screen
+    const at = tops[asked] >= 0 && tops[asked] <= mark ? asked : tops.findLastIndex(top => top <= mark);
     parts.forEach((part, at) => {
       const high = (tops[at + 1] ?? end) - tops[at];
       part.style.flexGrow = Math.max(high, 1);
@@ -31,8 +32,8 @@
     next.href = last ? onward?.href ?? '#' : address(at + 1);
     next.ariaLabel = last ? 'Next page' : 'Next section';
   };
-  let asked = 0;
-  const soon = () => { asked ||= requestAnimationFrame(() => { asked = 0; follow(); }); };
+  let waiting = 0;
+  const soon = () => { waiting ||= requestAnimationFrame(() => { waiting = 0; follow(); }); };
   for (const kind of ['scroll', 'resize', 'load']) addEventListener(kind, soon, {passive: true});
   addEventListener('toggle', soon, true);
   follow();
