@@ -1,4 +1,4 @@
-"""An exercise on the start page: the softmax of three scores is typed in, and a slip is named as `check` names it."""
+"""An exercise on the start page: the softmax of three scores is typed in, and a known slip is named."""
 
 import json
 from html import escape
@@ -23,6 +23,33 @@ TYPED_BY_PEOPLE = (  # the known mistakes that can be made on paper; of two with
     "a scale that was not asked for",
     "the logarithm of the weights",
 )
+SUMS = {  # slips of arithmetic, which code does not make: the numbers that they give, why, and where to look
+    "all equal": (
+        [(1 / 3, 1 / 3, 1 / 3)],
+        "Equal weights are for equal scores. Here, the larger a score, the more weight it gets.",
+        "how many times as large as the first weight should the second be?",
+    ),
+    "no exponential": (
+        [(1 / 6, 2 / 6, 3 / 6), (0, 1 / 2, 1)],
+        "The scores themselves are divided, not the powers of <i>e</i>.",
+        "what is <i>e</i> to the power of each score?",
+    ),
+    "<i>e</i>⁰ is not 0": (
+        [(0, 0.2689, 0.7311), (0, 0.2447, 0.6652)],
+        "Every number to the power of 0 is 1, so a score of 0 gets some weight, too.",
+        "the three powers of <i>e</i>: what do they sum to?",
+    ),
+    "<i>e</i>² is not 2<i>e</i>": (
+        [(0.1094, 0.2974, 0.5949)],
+        "<i>e</i>² is <i>e</i> times <i>e</i>, which is more than twice <i>e</i>.",
+        "what is 2.718 times 2.718?",
+    ),
+    "one decimal only": (
+        [(0.1, 0.2, 0.7)],
+        "These are the weights, rounded to one decimal.",
+        "the second decimal of each weight.",
+    ),
+}
 
 
 def numbers_of(answer):
@@ -51,6 +78,8 @@ def known():
                 taken.append(numbers)
         if own:
             mistakes.append([name, html(mistake.why), html(mistake.look), own])
+    for name, (rows, why, look) in SUMS.items():
+        mistakes.append([name, why, look, [[round(number, 4) for number in row] for row in rows]])
     return {"right": right, "mistakes": mistakes}
 
 

@@ -373,11 +373,19 @@ def test_weights_that_are_typed_are_judged_as_the_check_judges_them():
     known = by_hand.known()
     powers = [1, math.e, math.e**2]
     assert by_hand.same(known["right"], [power / sum(powers) for power in powers])
-    named = {name: rows for name, _, _, rows in known["mistakes"]}
-    assert any(by_hand.same(row, powers) for row in named["not divided by the sum"])
-    assert any(by_hand.same(row, [0, 1 / 3, 2 / 3]) for row in named["no exponential"])
-    assert len(named) >= 10
-    rows = [known["right"], *(row for rows in named.values() for row in rows)]
+    named = [(name, row) for name, _, _, rows in known["mistakes"] for row in rows]
+    for name, numbers in (
+        ("not divided by the sum", powers),
+        ("no exponential", [0, 1 / 3, 2 / 3]),
+        ("no exponential", [0.17, 0.33, 0.5]),
+        ("all equal", [0.33, 0.33, 0.33]),
+        ("<i>e</i>⁰ is not 0", [0, math.e / (math.e + math.e**2), math.e / (1 + math.e)]),
+        ("<i>e</i>² is not 2<i>e</i>", [part / (1 + 3 * math.e) for part in (1, math.e, 2 * math.e)]),
+        ("one decimal only", [0.1, 0.2, 0.7]),
+    ):
+        assert [told for told, row in named if by_hand.same(row, numbers)] == [name]
+    assert len(dict(named)) >= 10
+    rows = [known["right"], *(row for _, row in named)]
     assert not any(by_hand.same(one, other) for place, one in enumerate(rows) for other in rows[:place])
 
 
