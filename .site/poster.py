@@ -14,7 +14,7 @@ from transformer_lessons.inspection import live
 from transformer_lessons.inspection.attention_maps import attention_weights
 from transformer_lessons.language import checkpoints, sampling
 
-PROMPT, SEED, LENGTH, LAYER, HEAD = live.OPENING, 31, 54, 1, 6  # any head would do
+PROMPT, SEED, LENGTH, LAYER, HEAD = live.OPENING, 49, 48, 1, 6  # a text of whole words; any head would do
 WRITTEN, TEMPERATURE = 88, 0.8  # tokens that the model writes at first, and how: of them, the picture shows LENGTH
 SHOWN, SHADES = 8, 8
 NAMES = {" ": "space", "\n": "new line"}

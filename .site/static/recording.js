@@ -85,7 +85,7 @@ globalThis.recording = (root, picture, {weight, tokens, heads, squares, draw}) =
 
   const begin = () => {  // where the line is half full
     const half = x.findIndex(place => place > 0.55 * picture.wide);
-    return {token: Math.max(first, Math.min(half, Math.round(last / 2))), level: 0};
+    return {token: beforeWord(Math.max(first, Math.min(half, Math.round(last / 2)))), level: 0};
   };
 
   function go() {
@@ -95,10 +95,14 @@ globalThis.recording = (root, picture, {weight, tokens, heads, squares, draw}) =
     timer = setTimeout(step, over() ? REST : pace * WAITS[run.level]);
   }
   const over = () => run.token === last && run.level === layers;
+  const beforeWord = token => {  // a space between two words is written without a stop: what comes next is more interesting
+    while (token < last && words[token + 1] === ' ') token++;
+    return token;
+  };
 
   function step() {
     if (over() && ++runs === RUNS) return end();
-    run = over() ? begin() : run.level > layers ? {token: run.token + 1, level: 0} : {token: run.token, level: run.level + 1};
+    run = over() ? begin() : run.level > layers ? {token: beforeWord(run.token + 1), level: 0} : {token: run.token, level: run.level + 1};
     draw();
     show(run);
     go();
