@@ -147,7 +147,7 @@ globalThis.curled = text => text.replace(/(?<=\p{L})'(?=\p{L})|(?<=s)'(?=\s)/gu,
       return both ? kept : [...kept, start];
     }, []);
   };
-  let starts = [], at = 0, here = 0;
+  let starts = [], at = 0, here = 0, kept = null;  // what stays in sight while the window changes its size
   const ofScreen = () => {
     const all = pieces(), next = starts[at + 1];
     return all.filter(piece => !(piece.compareDocumentPosition(starts[at]) & 4) && !(next && piece.compareDocumentPosition(next) & 2) && piece !== next);
@@ -182,6 +182,7 @@ globalThis.curled = text => text.replace(/(?<=\p{L})'(?=\p{L})|(?<=s)'(?=\s)/gu,
     if (from(shown[0], shown.at(-1)) > 1.05 * room()) set('');  // nothing helps
   };
   const show = (shown = ofScreen()) => {  // the pieces of a screen, or of a step: what is short stands a little lower
+    kept = null;
     showAll();
     fit();
     running.textContent = heading(shown[0]) ? '' : title(shown[0]);
@@ -203,6 +204,7 @@ globalThis.curled = text => text.replace(/(?<=\p{L})'(?=\p{L})|(?<=s)'(?=\s)/gu,
     makeRoom();
     showAll();
     if (!presenting) return first?.scrollIntoView({behavior: 'instant'});
+    size = `${innerWidth} ${innerHeight}`;
     starts = screens();
     at = begin ? (begin < 0 ? starts.length - 1 : 0) : Math.max(0, starts.findLastIndex(start => box(start).top <= box(first).top + 1));
     show();
@@ -220,18 +222,24 @@ globalThis.curled = text => text.replace(/(?<=\p{L})'(?=\p{L})|(?<=s)'(?=\s)/gu,
   });
   addEventListener('scroll', () => {  // by hand
     if (!root.classList.contains('presenting') || Math.abs(scrollY - here) <= 3) return;
+    kept = null;
     showAll();
     at = Math.max(0, starts.findLastIndex(start => box(start).top < innerHeight / 2));
     count();
   });
+  let size = '';
   addEventListener('resize', () => {
     if (!root.classList.contains('presenting')) return;
+    const first = kept ?? starts[at];
     showAll();
     resize();
     makeRoom();
     starts = screens();
-    at = Math.min(at, starts.length - 1);
-    count();
+    const piece = pieces().find(one => one.contains(first) || first.contains(one));  // a cell may be parted now
+    at = Math.max(0, starts.findLastIndex(start => start === piece || start.compareDocumentPosition(piece ?? first) & 4));
+    if (size === (size = `${innerWidth} ${innerHeight}`)) return count();  // something else has called for measuring
+    show();
+    kept = first;
   });
   const seeWhole = part => {  // what is opened or answered, if it fits
     if (!part || !root.classList.contains('presenting')) return;

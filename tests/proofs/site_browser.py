@@ -267,6 +267,32 @@ def presented(browser, site):
 
 
 SIZES = [(1920, 1080), (1366, 768), (1280, 720)]
+FIRST = """
+return [...document.querySelectorAll('article section > :not(section, .cell), article .cell > *')]
+  .find(piece => piece.offsetHeight && !piece.closest('.elsewhere')).textContent;
+"""
+
+
+def resized(browser, site):
+    """A window that changes its size keeps what it shows, cuts nothing, and goes on from there."""
+    see(browser, 1920, "light", height=1080)
+    visit(browser, (site / "notebooks/03_scaling.html").as_uri())
+    press(browser, "p")
+    settle(browser)
+    for _ in range(7):
+        press(browser, Keys.PAGE_DOWN)
+    faults, first = [], browser.execute_script(FIRST)
+    for width, height in [*SIZES[1:], SIZES[0]]:
+        see(browser, width, "light", height=height)
+        settle(browser)
+        name, seen, cut = browser.execute_script(SCREEN)
+        if browser.execute_script(FIRST) != first or not seen or cut:
+            faults.append(f"{width} px wide: screen {name} begins with something else, or {cut} parts are cut")
+    press(browser, Keys.PAGE_DOWN)
+    after = int(browser.execute_script(SCREEN)[0].split("/")[0])
+    return faults + ([] if after == int(name.split("/")[0]) + 1 else [f"after screen {name} comes {after}"])
+
+
 WALKED = """
 return [Number(document.body.dataset.screen.split('/')[0]), Number(document.body.dataset.screen.split('/')[1]),
         Math.round(scrollY), document.querySelector('a.next-page')?.href ?? ''];
@@ -728,6 +754,7 @@ USES = {
     "pictures, enlarged": enlarged,
     "typed answers": typed,
     "presented by a clicker": presented,
+    "a window that is presented in changes its size": resized,
     "every lesson presented, at three sizes": walked,
     "what is remembered": remembered,
     "a wrong line is found": found_line,
