@@ -83,9 +83,11 @@ globalThis.recording = (root, picture, {weight, tokens, heads, squares, draw}) =
 
   // --- the clock: slowly at first, then faster; a few times, and then it rests ---
 
-  const begin = () => {  // where the line is half full
+  const begin = () => {  // where the line is half full, and the word that comes is a likely one
     const half = x.findIndex(place => place > 0.55 * picture.wide);
-    return {token: beforeWord(Math.max(first, Math.min(half, Math.round(last / 2)))), level: 0};
+    let token = beforeWord(Math.max(first, Math.min(half, Math.round(last / 2))));
+    while (drawn[token] < 0.3) token = beforeWord(token + 1);
+    return {token, level: 0};
   };
 
   function go() {
