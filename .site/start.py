@@ -118,8 +118,8 @@ def on_your_machine():
     """How to get the course, and by whom it is."""
     public = repository.source()
     return (
-        "## Run it on your machine\n\nThese pages are for reading. Some exercises can be typed "
-        "here, and all are done in JupyterLab. "
+        "## Run it on your machine\n\nHere you can read every lesson and type some of "
+        "the exercises; in JupyterLab you can run and do them all. "
         f"{'With git and' if public else 'In a clone of the repository, with'} Python 3.10 or later, "
         f"this {'fetches the course, ' if public else ''}makes an environment and opens the first "
         f"lesson:\n\n```sh\n{repository.clone_command()}python3 -m transformer_lessons lab\n```\n\n"
