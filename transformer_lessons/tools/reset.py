@@ -121,7 +121,7 @@ def is_untouched(content: bytes) -> bool:
     except (ValueError, LookupError, TypeError):
         return False
     bare = about.keys() <= {"kernelspec", "language_info"} and about.get("language_info", {}).keys() <= {"name"}
-    answers = [code[number - 1] for number, source in enumerate(code) if source.startswith("report = check(")]
+    answers = [code[number - 1] for number, source in enumerate(code) if re.match(r"\w*report = check\(", source)]
     questions = [source for source in code if source.startswith("answer(")]
     return (
         bare
