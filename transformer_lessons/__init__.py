@@ -19,6 +19,7 @@ Everything else lives in a folder named for what it does.
     tools.terminal             colour for a command's marks, where a terminal has it
     tools.memory               what a learner has solved, and what comes next
     tools.numbers              the number of a question, however it is typed
+    tools.words                lists in words
     tasks.reversal             the reversal task
     tasks.repeats              repeated random blocks: a task for induction heads
     tasks.mock_play            an invented play of known entropy: the corpus that needs no download

@@ -12,7 +12,6 @@ from tokenize import TokenError
 from typing import Any
 
 from transformer_lessons.exercises.checker.card import card, card_of, coloured, marked_up
-from transformer_lessons.exercises.checker.values import joined
 from transformer_lessons.exercises.questions.kinds import Choices, Question
 from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.marking.halves import as_told
@@ -25,6 +24,7 @@ from transformer_lessons.marking.results import Person, Row
 from transformer_lessons.marking.tables import full_points
 from transformer_lessons.marking.verdicts import course
 from transformer_lessons.tools import atomic, reset
+from transformer_lessons.tools.words import joined
 
 STYLE = f"<style>\n{Path(__file__).with_name('feedback.css').read_text(encoding='utf-8')}</style>\n"
 KINDS = {"exercise": "Exercises", "hunt": "Bug hunts", "question": "Questions", "text": "In your own words"}

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from transformer_lessons.exercises.checker.values import joined
 from transformer_lessons.marking.naming import CELL, cell
 from transformer_lessons.tools import atomic
+from transformer_lessons.tools.words import joined
 
 LONGEST = 1 << 20  # characters of a cell
 SEPARATORS = (",", ";", "\t")  # spreadsheets use semicolons where the comma is the decimal sign

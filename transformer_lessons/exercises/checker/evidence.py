@@ -7,7 +7,8 @@ from transformer_lessons.exercises.checker.display import beside
 from transformer_lessons.exercises.checker.draws import same, shown_inputs
 from transformer_lessons.exercises.checker.edits import WrongAnswer
 from transformer_lessons.exercises.checker.exercise import Exercise, Mistake
-from transformer_lessons.exercises.checker.values import capital, family, is_array, is_plain, joined, numbers, parts
+from transformer_lessons.exercises.checker.values import capital, family, is_array, is_plain, numbers, parts
+from transformer_lessons.tools.words import joined
 
 
 def evidence(seen: Seen, mistakes: tuple[Mistake, ...] = ()) -> tuple[str, ...]:
