@@ -274,7 +274,7 @@ return [...document.querySelectorAll('article section > :not(section, .cell), ar
 
 
 def resized(browser, site):
-    """A window that changes its size keeps what it shows, cuts nothing, and goes on from there."""
+    """A window that changes its size keeps what it shows and cuts nothing, and the next press moves on."""
     see(browser, 1920, "light", height=1080)
     visit(browser, (site / "notebooks/03_scaling.html").as_uri())
     press(browser, "p")
