@@ -9,7 +9,7 @@ import repository
 from anchors import slug
 from exercises import EXERCISES, hints, samples
 from questions import question_html
-from try_it import TRIED
+from try_it import STYLES_AND_SCRIPTS, TRIED, editor
 
 from transformer_lessons.exercises.questions.lookup import all_questions
 
@@ -20,7 +20,9 @@ ASKED = re.compile(r'\s*(?:report = )?answer\("([\d.]+)"\)\s*')  # a cell that o
 
 
 def lesson_page(path):
-    """A lesson with its saved outputs; questions can be clicked, and what `hint` would say is folded below."""
+    """A lesson with its saved outputs; questions can be clicked, short exercises typed, and what `hint` would say is
+    folded below.
+    """
     notebook = json.loads(path.read_text(encoding="utf-8"))
     for cell in notebook["cells"]:
         if cell["cell_type"] == "markdown":
@@ -37,14 +39,32 @@ def lesson_page(path):
         if cell["cell_type"] == "code" and (asked := ASKED.fullmatch(source)) and asked[1] in all_questions():
             cells.append(markdown_cell(cell["id"], question_html(all_questions()[asked[1]], answered)))
             continue
-        cells.append(cell)
+        if cell["cell_type"] == "code" and (name := to_be_typed(source)):
+            cells.append(markdown_cell(cell["id"], editor(name, "lesson")))
+            continue
+        if cell["cell_type"] != "code" or not is_judged_by_the_page(source):
+            cells.append(cell)
         if cell["cell_type"] == "code":
             mark_verdicts(cell)
             mark_imports(cell)
             fold_output(cell)
             if text := help_for(source, seen):
                 cells.append(markdown_cell(f"help-{number}", text))
+    if any('class="try-it"' in "".join(cell["source"]) for cell in cells):
+        cells.append(markdown_cell("editors", STYLES_AND_SCRIPTS.format("../")))
     return json.dumps(notebook | {"cells": cells}, ensure_ascii=False)
+
+
+def to_be_typed(source):
+    """The exercise whose stub this is, if the page can run an answer to it."""
+    stub = re.fullmatch(r"def (\w+)\(.*\n    raise NotImplementedError\s*", source, flags=re.DOTALL)
+    return stub[1] if stub and stub[1] in TRIED else None
+
+
+def is_judged_by_the_page(source):
+    """Whether a cell only checks an answer that is typed in the page."""
+    checked = re.fullmatch(r'(?:\w+ = )?check\("(\w+)", (\w+)\)\s*', source)
+    return bool(checked) and checked[1] == checked[2] and checked[1] in TRIED
 
 
 def with_facts(text):
@@ -185,11 +205,6 @@ def help_for(source, seen):
         if name in EXERCISES and name not in seen:
             seen.add(name)
             page = f"../exercises/{name}.html"
-            if name in TRIED:
-                parts.append(
-                    f'<p><a class="button typed" data-exercise="{name}" href="{page}#type-the-code">'
-                    f"Type <code>{name}</code> in your browser, and the page checks it</a></p>\n"
-                )
             parts += [hints(EXERCISES[name]), samples(EXERCISES[name])]
             parts.append(
                 f'<p><a class="button" href="{page}">'

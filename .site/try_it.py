@@ -241,7 +241,10 @@ STYLES_AND_SCRIPTS = """<link rel="stylesheet" href="{0}_static/try_it.css">
 
 
 def editor(name, page):
-    """The stub in a text field, and what checks it; `page` is "own" on the exercise's page, "all" on that of all."""
+    """The stub in a text field, and what checks it.
+
+    `page` is "own" on the exercise's page, "all" on that of all, and "lesson" in the lesson.
+    """
     exercise, stub = EXERCISES[name], escape(EXERCISES[name].stub.strip(), quote=False)
     following = TRIED[(TRIED.index(name) + 1) % len(TRIED)]
     rows = max(7, stub.count("\n") + 3)

@@ -133,7 +133,7 @@
       told.textContent = many ? `, ${many} found` : '';
       told.closest('.exercise').classList.toggle('solved', Boolean(kept.code[name]?.solved));
     });
-    all(':is(.try-it, .typed)[data-exercise], .chips [data-exercise]').forEach(one => one.classList.toggle('solved', Boolean(kept.code[one.dataset.exercise]?.solved)));
+    all('.try-it[data-exercise], .chips [data-exercise]').forEach(one => one.classList.toggle('solved', Boolean(kept.code[one.dataset.exercise]?.solved)));
     const start = document.querySelector('p.start');
     start?.querySelector('.continue')?.remove();
     const next = start && goOn(kept);

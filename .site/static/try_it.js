@@ -17,7 +17,7 @@
   const from = markup => element('span', {innerHTML: curled(markup)});
 
   for (const form of document.querySelectorAll('.try-it')) {
-    const name = form.dataset.exercise, own = form.dataset.page === 'own', area = form.querySelector('textarea'), told = form.querySelector('.told');
+    const name = form.dataset.exercise, own = form.dataset.page === 'own', inLesson = form.dataset.page === 'lesson', area = form.querySelector('textarea'), told = form.querySelector('.told');
     const painted = form.querySelector('.painted'), stub = area.defaultValue, [check, again] = form.querySelectorAll('.moves button');
     let keeping = 0;
 
@@ -75,13 +75,13 @@
         told.replaceChildren(element('div', {className: 'verdict wrong'}, element('p', {}, '○ This answer could not be checked.'), element('p', {}, `That is a fault of this page, not of your answer: ${error?.message ?? 'a file is missing.'}`)));
       }
       told.setAttribute('aria-busy', 'false');
-      const {bottom, top} = told.getBoundingClientRect();
-      if (bottom > innerHeight) scrollBy({top: Math.min(bottom - innerHeight + 24, top - 80), behavior: matchMedia('(prefers-reduced-motion: reduce)').matches ? 'instant' : 'smooth'});
+      const {bottom, top} = told.getBoundingClientRect(), end = innerHeight - (document.querySelector('.place')?.offsetHeight ?? 0);
+      if (bottom > end) scrollBy({top: Math.min(bottom - end + 24, top - 80), behavior: matchMedia('(prefers-reduced-motion: reduce)').matches ? 'instant' : 'smooth'});
     });
 
     // --- the verdict ---
 
-    const mistakeLink = ({name: mistake, anchor}) => element('a', {href: `${own ? '' : `exercises/${name}.html`}#${anchor}`, textContent: curled(mistake)});
+    const mistakeLink = ({name: mistake, anchor}) => element('a', {href: `${own ? '' : `${up}exercises/${name}.html`}#${anchor}`, textContent: curled(mistake)});
     function matrix({name: title, index = [], rows}, caption, kind) {
       const place = index.length ? `${title}[${index.join(', ')}]` : title, most = 8;
       const shown = rows.slice(0, most).map(row => element('tr', {}, ...row.slice(0, most).map(({text, wrong}) => element('td', {className: wrong ? kind : '', textContent: text})), ...row.length > most ? [element('td', {textContent: '…'})] : []));
@@ -102,11 +102,11 @@
       if (shown) card.append(evidence(shown, isRight));
       const looks = mistakes ? mistakes.map(one => from(one.look)) : look ? [element('span', {}, ...prose(look))] : [];
       looks.forEach(one => card.append(element('p', {className: 'look'}, element('b', {}, 'Where to look: '), one)));
-      const there = element('a', {href: `${up}${form.dataset.notebook}`}, `lesson ${lesson}`);
+      const there = inLesson ? 'the notebook' : element('a', {href: `${up}${form.dataset.notebook}`}, `lesson ${lesson}`);
       if (unknown) card.append(element('p', {}, `None of the ${tried[name].mistakes.length} mistakes that this page knows gives this result. In `, there, ', ', element('code', {textContent: `check("${name}", ${name})`}), ' knows more.'));
       if (isRight) {
         card.append(element('p', {}, 'This page compares numbers. In ', there, ', ', element('code', {textContent: `check("${name}", ${name})`}), ` looks at more than these${tried[name].gradients ? ': gradients, for one' : ''}.`));
-        card.append(element('p', {className: 'onward'}, element('a', {className: 'button', href: own ? `${form.dataset.next}.html#type-the-code` : `#${form.dataset.next}`}, 'Next: ', element('code', {textContent: form.dataset.next})), ' ', element('a', {className: 'button quiet', href: `${up}${form.dataset.notebook}`}, `Back to lesson ${lesson}`)));
+        if (!inLesson) card.append(element('p', {className: 'onward'}, element('a', {className: 'button', href: own ? `${form.dataset.next}.html#type-the-code` : `#${form.dataset.next}`}, 'Next: ', element('code', {textContent: form.dataset.next})), ' ', element('a', {className: 'button quiet', href: `${up}${form.dataset.notebook}`}, `Back to lesson ${lesson}`)));
       }
       told.replaceChildren(card);
     }

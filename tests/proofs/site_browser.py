@@ -443,7 +443,8 @@ def typed_code(browser, site):
     with its tick; a loop without end ends; what was typed outlasts a reload, and can be forgotten.
     """
     faults = []
-    for width, place in ((390, "try.html#softmax"), (1366, "exercises/softmax.html")):
+    lesson = "notebooks/01_self_attention.html#exercise--softmax"
+    for width, place in ((390, "try.html#softmax"), (1366, "exercises/softmax.html"), (1366, lesson)):
         see(browser, width, "dark" if width == 390 else "light")
         visit(browser, "about:blank")
         visit(browser, f"{site.as_uri()}/{place}")
@@ -454,7 +455,7 @@ def typed_code(browser, site):
             said = said_of(browser, body)
             faults += [] if expected in said else [f"{place}: {body!r} gets {said!r}"]
             if "sum()" in body or said.startswith("✓"):
-                photograph(browser, f"typed-{said[:1]}-{width}", whole=True)
+                photograph(browser, f"typed-{said[:1]}-{width}-{place[:3]}", whole=place != lesson)
                 faults += inaccessible(browser)
         area = browser.find_element(By.CSS_SELECTOR, ".try-it[data-exercise=softmax] textarea")
         area.send_keys(Keys.TAB)

@@ -243,13 +243,17 @@ def test_what_was_solved_before_can_be_called_and_only_then():
     assert json.loads(answer.stdout)[0][0]["sign"] == "✓"
 
 
-def test_an_exercise_that_can_be_typed_is_linked_from_its_lesson_and_back():
+def test_an_exercise_that_can_be_typed_is_typed_in_its_lesson_which_its_own_page_links():
     for name in try_it.TRIED:
-        helped = lessons.help_for(f'check("{name}", {name})', set())
-        assert f'href="../exercises/{name}.html#type-the-code"' in helped
         place = re.search(r'data-notebook="notebooks/([^"#]+)\.html#([^"]+)"', try_it.editor(name, "own"))
         assert place[2] == f"exercise--{name}"  # as Sphinx names the heading, too
-        assert f"Exercise · `{name}`" in (ROOT / f"notebooks/{place[1]}.ipynb").read_text(encoding="utf-8")
+        page = json.loads(lessons.lesson_page(ROOT / f"notebooks/{place[1]}.ipynb"))
+        texts = ["".join(cell["source"]) for cell in page["cells"]]
+        (at,) = (at for at, text in enumerate(texts) if f"### Exercise · `{name}`" in text)
+        assert f'data-exercise="{name}" data-page="lesson"' in texts[at + 1]
+        assert not any(text.startswith(f"def {name}(") and "NotImplementedError" in text for text in texts)
+        assert not any(f'check("{name}", {name})' in text for text in texts)
+        assert texts[-1] == try_it.STYLES_AND_SCRIPTS.format("../")
 
 
 @needs_node
