@@ -33,7 +33,7 @@ Everything else lives in a folder named for what it does.
     language.devices           where a model computes: device, precision, processes
     language.recipe            how to train: sizes, rates and how often
     language.batches           a text as ids, and batches of them
-    language.progress_bar      what you see while a model trains
+    language.progress_bar      where a run stands, and what you see of it
     language.training          steps, evaluation, and a run that can be stopped and resumed
     language.sampling          from logits to the next token, and from a prompt to a text, with a cache
     language.pretrained        published weights: GPT-2 and Llama from a folder

@@ -1,10 +1,12 @@
 """A text as ids, and batches of them: the same for the same seed, whichever step you start from."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import torch
 
 from transformer_lessons.language.byte_pairs import BytePairs
+from transformer_lessons.language.recipe import Recipe
 from transformer_lessons.language.tokenization import Vocabulary, bits_per_character, make_sequences
 
 
@@ -15,7 +17,7 @@ class Data:
     validation: torch.Tensor  # ids
     characters: int  # of the validation text
 
-    def bits(self, nats):
+    def bits(self, nats: float) -> float:
         """A loss on the validation text, from nats per token to bits per character."""
         return bits_per_character(nats, len(self.validation), self.characters)
 
@@ -23,7 +25,7 @@ class Data:
 TOKENS = ("words", "characters", "bytepairs")
 
 
-def prepare(pieces, tokens="words", vocabulary_size=4096):
+def prepare(pieces: Iterable[Iterable[str]], tokens: str = "words", vocabulary_size: int = 4096) -> Data:
     """Both parts of a text as ids: pieces is (training, validation), lists of texts, as split returns them.
 
     The vocabulary comes from the training part alone.
@@ -37,7 +39,7 @@ def prepare(pieces, tokens="words", vocabulary_size=4096):
     return encode(make(train, vocabulary_size), train, validation)
 
 
-def encode(vocabulary, train, validation):
+def encode(vocabulary: Vocabulary, train: str, validation: str) -> Data:
     """Both parts of a text as ids of this vocabulary."""
     train_ids, validation_ids = (torch.tensor(vocabulary.encode(text)).long() for text in (train, validation))
     return Data(vocabulary, train_ids, validation_ids, len(validation))
@@ -49,8 +51,9 @@ class Batches:
     Each epoch cuts the text into sequences that do not overlap, starting at another place, and shuffles them.
     """
 
-    def __init__(self, ids, recipe):
-        self.ids, self.recipe, self.epoch = ids, recipe, None
+    def __init__(self, ids: torch.Tensor, recipe: Recipe) -> None:
+        self.ids, self.recipe = ids, recipe
+        self.epoch: int | None = None  # whose rows are ready
         self.each = (len(ids) - 1) // recipe.length - 1  # sequences in an epoch, wherever it is cut
         self.each -= self.each % recipe.batch_size
         if self.each < 1:
@@ -60,7 +63,7 @@ class Batches:
                 f"length={recipe.length}: they need {least}"
             )
 
-    def __call__(self, step):
+    def __call__(self, step: int) -> tuple[torch.Tensor, torch.Tensor]:
         """(inputs, targets) of a step."""
         epoch, first = divmod(step * self.recipe.batch_size, self.each)
         if epoch != self.epoch:
@@ -69,7 +72,7 @@ class Batches:
         rows = slice(first, first + self.recipe.batch_size)
         return inputs[rows], targets[rows]
 
-    def shuffled(self, epoch):
+    def shuffled(self, epoch: int) -> tuple[torch.Tensor, torch.Tensor]:
         generator = torch.Generator().manual_seed(self.recipe.seed * 1_000_003 + epoch)
         start = torch.randint(self.recipe.length, (), generator=generator)
         inputs, targets = make_sequences(self.ids[start:], self.recipe.length)

@@ -6,8 +6,10 @@ import json
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import safetensors.torch
 import torch
@@ -17,6 +19,8 @@ from transformer_lessons.language.tokenization import Vocabulary
 from transformer_lessons.models import Config, LanguageModel
 from transformer_lessons.tools import atomic
 
+Content: TypeAlias = dict[str, Any]  # tensors and plain values, in dictionaries and lists as deep as you like
+
 SHIPPED = Path(__file__).with_name("shakespeare.safetensors")  # the model that comes with the course
 NAME = "transformer_lessons"  # of the text in the file's header: JSON that holds everything but tensors
 START = f'{{"__metadata__":{{"{NAME}":'.encode()  # of the header, after 8 bytes that give its size
@@ -24,7 +28,7 @@ VOCABULARIES = {"pieces": Vocabulary, "merges": BytePairs}  # name in a file →
 BLANK = "0" * 64  # stands in for the file's SHA-256 while it is computed
 
 
-def save(content, path):
+def save(content: Content, path: str | Path) -> None:
     """Writes a dictionary of tensors and plain values. At any moment, the file is all old or all new."""
     try:
         atomic.write(path, pack(content))
@@ -32,7 +36,7 @@ def save(content, path):
         raise ValueError(f"{path} cannot be written: {error.strerror}") from None
 
 
-def pack(content) -> bytes:
+def pack(content: Content) -> bytes:
     """A file's bytes: the tensors, and the plain values with the SHA-256 of them all."""
     tensors = {}
     plain = take_out(content, "", tensors)
@@ -41,7 +45,7 @@ def pack(content) -> bytes:
     return data.replace(BLANK.encode(), hashlib.sha256(data).hexdigest().encode(), 1)
 
 
-def take_out(value, name, tensors):
+def take_out(value: Any, name: str, tensors: dict[str, torch.Tensor]) -> Any:
     """The same nested values, but each tensor is moved to tensors and replaced by its name there."""
     if isinstance(value, torch.Tensor):
         tensors[name] = value.contiguous()
@@ -53,7 +57,7 @@ def take_out(value, name, tensors):
     return value
 
 
-def put_back(value, tensors):
+def put_back(value: Any, tensors: dict[str, torch.Tensor]) -> Any:
     """The inverse of take_out, except that JSON turns tuples into lists and all keys into strings."""
     if isinstance(value, dict):
         if value.keys() == {"tensor"}:
@@ -62,7 +66,7 @@ def put_back(value, tensors):
     return [put_back(part, tensors) for part in value] if isinstance(value, list) else value
 
 
-def check_writable(path, size=0):
+def check_writable(path: str | Path | None, size: int = 0) -> None:
     """Can this many bytes be written there? Hours of training must not end at a full disk or a read-only folder."""
     if path is None:
         return
@@ -84,7 +88,7 @@ def check_writable(path, size=0):
 
 
 @contextlib.contextmanager
-def locked(*paths):
+def locked(*paths: str | Path) -> Iterator[None]:
     """Keeps others from writing these files meanwhile. If a process dies, the system frees its locks."""
     with contextlib.ExitStack() as stack:
         for path in paths:
@@ -93,7 +97,7 @@ def locked(*paths):
 
 
 @contextlib.contextmanager
-def lock(path):
+def lock(path: str | Path) -> Iterator[None]:
     """Holds the lock file PATH.lock, which tells others the number of this process."""
     beside = Path(f"{path}.lock")
     try:
@@ -119,7 +123,7 @@ def lock(path):
                 beside.unlink(missing_ok=True)
 
 
-def check_apart(**paths):
+def check_apart(**paths: str | Path | None) -> None:
     """No file may hold two things."""
     seen = {}
     for name, path in paths.items():
@@ -127,12 +131,12 @@ def check_apart(**paths):
             raise ValueError(f"{path} cannot be both {seen[Path(path).resolve()]} and {name}")
 
 
-def is_ours(path):
+def is_ours(path: str | Path) -> bool:
     with open(path, "rb") as file:
         return file.read(8 + len(START))[8:] == START
 
 
-def load(path):
+def load(path: str | Path) -> Content:
     """The dictionary that save wrote; anything else is refused."""
     try:
         if not is_ours(path):
@@ -149,7 +153,7 @@ def load(path):
     return content
 
 
-def unpack(data):
+def unpack(data: bytes) -> Any:
     """The content of a file's bytes, once every byte has been verified."""
     size = int.from_bytes(data[:8], "little")
     text = json.loads(json.loads(data[8 : 8 + size])["__metadata__"][NAME])
@@ -159,35 +163,35 @@ def unpack(data):
     return put_back(text["content"], safetensors.torch.load(data))
 
 
-def digest(tensor):
+def digest(tensor: torch.Tensor) -> str:
     """A fingerprint of the numbers in a tensor."""
     return hashlib.sha256(tensor.cpu().numpy().tobytes()).hexdigest()
 
 
-def describe(model, vocabulary):
+def describe(model: LanguageModel, vocabulary: Vocabulary) -> Content:
     """Model and vocabulary as tensors and plain values."""
     name = next(name for name, kind in VOCABULARIES.items() if type(vocabulary) is kind)
     return {"architecture": asdict(model.config), name: vocabulary.pieces, "model": model.state_dict()}
 
 
-def pieces_of(content):
+def pieces_of(content: Content) -> tuple[str, list[str]]:
     """(their name in the file, the pieces of its vocabulary)."""
     name = next((name for name in VOCABULARIES if name in content), "pieces")
     return name, check_pieces(part(content, name))
 
 
-def export(model, vocabulary, path):
+def export(model: LanguageModel, vocabulary: Vocabulary, path: str | Path) -> None:
     """Writes the model and its vocabulary alone, in half precision."""
     save(in_half_precision(model, vocabulary), path)
 
 
-def in_half_precision(model, vocabulary) -> dict:
+def in_half_precision(model: LanguageModel, vocabulary: Vocabulary) -> Content:
     """Model and vocabulary alone: what `export` writes."""
     content = describe(model, vocabulary)
     return content | {"model": {name: weight.half() for name, weight in content["model"].items()}}
 
 
-def load_model(path=SHIPPED):
+def load_model(path: str | Path = SHIPPED) -> tuple[LanguageModel, Vocabulary]:
     """The model and the vocabulary in a file, ready to use; by default, the course's own."""
     content = load(path)
     try:
@@ -204,13 +208,13 @@ def load_model(path=SHIPPED):
     return model.eval(), vocabulary
 
 
-def part(content, name):
+def part(content: Content, name: str) -> Any:
     if name not in content:
         raise ValueError(f"it lacks {name!r}")
     return content[name]
 
 
-def check_pieces(pieces):
+def check_pieces(pieces: list[str]) -> list[str]:
     for piece in pieces:
         if not isinstance(piece, str):
             raise TypeError(f"a piece is not text: {piece!r}")

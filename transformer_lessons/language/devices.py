@@ -2,12 +2,13 @@
 
 import contextlib
 import os
+from types import ModuleType
 
 import torch
 import torch.distributed as dist
 
 
-def best_device(wanted=None):
+def best_device(wanted: str | None = None) -> torch.device:
     """The device of this name; by default CUDA, else Apple's MPS, else the CPU.
 
     With several GPUs, each process that torchrun starts gets its own.
@@ -28,23 +29,23 @@ def best_device(wanted=None):
     return torch.device("cuda", index)
 
 
-def autocast(device, precision="auto"):
+def autocast(device: torch.device, precision: str = "auto") -> contextlib.AbstractContextManager:
     """Matrix products in bfloat16 if the device has instructions for it, everything else in float32."""
     short = is_short(device, precision)
     return torch.autocast(device.type, torch.bfloat16) if short else contextlib.nullcontext()
 
 
-def is_short(device, precision):
+def is_short(device: torch.device, precision: str) -> bool:
     """Whether this precision means bfloat16 on this device."""
     able = device.type == "cuda" or (device.type == "cpu" and torch.cpu._is_avx512_bf16_supported())
     return able if precision == "auto" else precision == "bfloat16"
 
 
-def generator_of(device):
+def generator_of(device: torch.device) -> ModuleType:
     """What dropout draws from on this device: a module with get_rng_state and set_rng_state."""
     return {"cuda": torch.cuda, "mps": torch.mps}.get(device.type, torch)
 
 
-def processes():
+def processes() -> tuple[int, int]:
     """(which this one is, how many there are)."""
     return (dist.get_rank(), dist.get_world_size()) if dist.is_initialized() else (0, 1)

@@ -9,9 +9,12 @@ import os
 import struct
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
 import torch
+
+Value: TypeAlias = int | float | bool | str | list  # in the metadata
 
 NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}  # kind → struct's
 TEXT, LIST = 8, 9  # the other kinds of value
@@ -25,7 +28,7 @@ class Stored:
     """Where a tensor lies in the file, and how its numbers are written there."""
 
     kind: str  # F32, F16, Q4_1, …
-    shape: tuple  # as PyTorch gives it; the file has the same sizes in reverse
+    shape: tuple[int, ...]  # as PyTorch gives it; the file has the same sizes in reverse
     start: int  # of its bytes in the file
     size: int  # in bytes
 
@@ -33,7 +36,7 @@ class Stored:
 class GGUFFile:
     """What the beginning of a file says: the metadata, and where the tensors are. These are read one by one."""
 
-    def __init__(self, path):
+    def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         try:
             with open(self.path, "rb") as file:
@@ -42,10 +45,10 @@ class GGUFFile:
         except OSError as error:
             raise ValueError(f"{path} cannot be read: {error.strerror}") from None
 
-    def damaged(self, why):
+    def damaged(self, why: str) -> ValueError:
         return damaged(self.path, why)
 
-    def tensor(self, name):
+    def tensor(self, name: str) -> torch.Tensor:
         """The tensor of this name in float32, whatever it is stored in."""
         stored = self.stored[name]
         with np.errstate(all="ignore"):  # what is not finite is refused below
@@ -58,7 +61,7 @@ class GGUFFile:
             raise self.damaged(f"{name} holds a number that is not finite")
         return weights
 
-    def dequantised(self, name):
+    def dequantised(self, name: str) -> np.ndarray:
         """The same as a NumPy array, by llama.cpp's own package."""
         import gguf
 
@@ -69,13 +72,13 @@ class GGUFFile:
         except NotImplementedError:
             raise ValueError(f"{self.path} has {name} in {stored.kind}, which gguf cannot read") from None
 
-    def q4_1_blocks(self, name):
+    def q4_1_blocks(self, name: str) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """The (scales, minima, nibbles) of a tensor in Q4_1, whose blocks of 32 weights have 2, 2 and 16 bytes."""
         blocks = torch.from_numpy(self.bytes_of(name)).reshape(-1, 20)
         scales, minima = blocks[:, :4].contiguous().view(torch.float16).float().split(1, dim=1)
         return scales, minima, blocks[:, 4:]
 
-    def bytes_of(self, name):
+    def bytes_of(self, name: str) -> np.ndarray:
         """The bytes of a tensor as they are in the file."""
         stored = self.stored[name]
         try:
@@ -84,7 +87,7 @@ class GGUFFile:
             raise ValueError(f"{self.path} cannot be read: {error.strerror}") from None
 
 
-def dequantise(scales, minima, nibbles):
+def dequantise(scales: torch.Tensor, minima: torch.Tensor, nibbles: torch.Tensor) -> torch.Tensor:
     """The weights of blocks in Q4_1: (blocks, 1), (blocks, 1), (blocks, 16) → (blocks, 32).
 
     A weight is scale · number + minimum. Each byte holds two numbers from 0 to 15: its lower half belongs to the
@@ -97,7 +100,7 @@ def dequantise(scales, minima, nibbles):
 class Header:
     """Reads a file's beginning from front to back: metadata, then what there is about each tensor."""
 
-    def __init__(self, file, path):
+    def __init__(self, file: BinaryIO, path: Path) -> None:
         self.file, self.path = file, path
         self.size, self.read = os.fstat(file.fileno()).st_size, 0  # bytes in the file, and bytes read so far
         self.check_start()
@@ -111,10 +114,10 @@ class Header:
         if sum(stored.size for stored in self.stored.values()) > self.size:
             raise self.damaged("its tensors overlap")
 
-    def damaged(self, why):
+    def damaged(self, why: str) -> ValueError:
         return damaged(self.path, why)
 
-    def check_start(self):
+    def check_start(self) -> None:
         """The first eight bytes say that this is a GGUF file, and of which version."""
         start = self.file.read(8)
         self.read = len(start)
@@ -130,34 +133,35 @@ class Header:
 
     # --- its parts ---
 
-    def take(self, size):
+    def take(self, size: int) -> bytes:
         """The next bytes, if there are so many."""
         if self.read + size > self.size:
             raise self.damaged(f"it ends {self.read + size - self.size:,} bytes too early")
         self.read += size
         return self.file.read(size)
 
-    def number(self, kind):
+    def number(self, kind: int) -> Any:
+        """An int, a float or a bool: the kind says which."""
         code = "<" + NUMBERS[kind]
         return struct.unpack(code, self.take(struct.calcsize(code)))[0]
 
-    def count(self, what, least=1):
+    def count(self, what: str, least: int = 1) -> int:
         """A number of things, each of which takes so many bytes at least."""
         number = self.number(10)
         if number > min(MOST, (self.size - self.read) // least):
             raise self.damaged(f"it cannot hold {number:,} {what}")
         return number
 
-    def text(self):
+    def text(self) -> str:
         try:
             return self.take(self.number(10)).decode()
         except UnicodeDecodeError:
             raise self.damaged("a text in it is not UTF-8") from None
 
-    def pair(self):
+    def pair(self) -> tuple[str, Value]:
         return self.text(), self.value(self.number(4))
 
-    def value(self, kind):
+    def value(self, kind: int) -> Value:
         """A number, a text, or a list of one of them."""
         if kind in NUMBERS:
             return self.number(kind)
@@ -174,7 +178,7 @@ class Header:
         number = self.count("numbers", least=size)
         return list(struct.unpack(f"<{number}{NUMBERS[kind]}", self.take(number * size)))
 
-    def description(self):
+    def description(self) -> tuple[str, tuple[tuple[int, ...], int, int]]:
         """(name, (sizes, kind, place)) of a tensor."""
         name, dimensions = self.text(), self.number(4)
         if not 1 <= dimensions <= DIMENSIONS:
@@ -182,34 +186,34 @@ class Header:
         sizes = [self.number(10) for _ in range(dimensions)]
         return name, (tuple(reversed(sizes)), self.number(4), self.number(10))
 
-    def end_of_header(self):
+    def end_of_header(self) -> int:
         """Where the tensors begin."""
         alignment = self.metadata.get("general.alignment", ALIGNMENT)
         if type(alignment) is not int or not 1 <= alignment <= MOST:
             raise self.damaged(f"general.alignment is {alignment!r}")
         return -(-self.read // alignment) * alignment
 
-    def place(self, name, start, shape, kind, offset):
+    def place(self, name: str, start: int, shape: tuple[int, ...], kind: int, offset: int) -> Stored:
         """A tensor's place in the file, once it is seen to lie within it."""
         import gguf
 
         try:
-            kind = gguf.GGMLQuantizationType(kind)
+            stored_as = gguf.GGMLQuantizationType(kind)
         except ValueError:
             raise ValueError(f"{self.path} has {shown(name)} in kind {kind}, which gguf does not know") from None
-        block, bytes_each = gguf.GGML_QUANT_SIZES[kind]
+        block, bytes_each = gguf.GGML_QUANT_SIZES[stored_as]
         if shape[-1] % block or 0 in shape:
             raise self.damaged(f"{shown(name)} {shape} does not split into blocks of {block}")
         size = math.prod(shape) // block * bytes_each
         if start + offset + size > self.size:
             raise self.damaged(f"it ends {start + offset + size - self.size:,} bytes too early, within {shown(name)}")
-        return Stored(kind.name, shape, start + offset, size)
+        return Stored(stored_as.name, shape, start + offset, size)
 
 
-def damaged(path, why):
+def damaged(path: Path, why: str) -> ValueError:
     return ValueError(f"{path} is damaged: {why}")
 
 
-def shown(value):
+def shown(value: object) -> str:
     """A value from a file as it may appear in a sentence: it may be long, and hold anything."""
     return repr(value[:60] if isinstance(value, str | list) else value)[:80]

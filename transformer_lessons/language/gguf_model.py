@@ -1,11 +1,15 @@
 """Published weights from a GGUF file in the course's own decoder: any model of Llama's architecture."""
 
 import math
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import Any
 
+import torch
 from torch.overrides import TorchFunctionMode
 
-from transformer_lessons.language.gguf_file import MOST, GGUFFile, shown
-from transformer_lessons.language.gguf_tokenizer import read_tokenizer
+from transformer_lessons.language.gguf_file import MOST, GGUFFile, Value, shown
+from transformer_lessons.language.gguf_tokenizer import PublishedBytePairs, read_tokenizer
 from transformer_lessons.models import Config, LanguageModel
 
 NAMES = {  # parts of a tensor's name: llama.cpp's → the course's
@@ -35,12 +39,12 @@ OTHERS = ("attention.head_count_kv", "attention.layer_norm_rms_epsilon", "rope.f
 TENSORS = 9  # of a layer
 
 
-def load(path, max_length=2048):
+def load(path: str | Path, max_length: int = 2048) -> tuple[LanguageModel, PublishedBytePairs]:
     """(model, tokenizer) in a GGUF file; the model reads texts of at most max_length tokens."""
     return load_from(GGUFFile(path), max_length)
 
 
-def load_from(file, max_length=2048):
+def load_from(file: GGUFFile, max_length: int = 2048) -> tuple[LanguageModel, PublishedBytePairs]:
     """The same, once the beginning of the file has been read."""
     model, vocabulary = read_model(file, max_length), read_tokenizer(file)
     if len(vocabulary) != model.config.vocabulary_size:
@@ -48,7 +52,7 @@ def load_from(file, max_length=2048):
     return model, vocabulary
 
 
-def read_config(file, max_length):
+def read_config(file: GGUFFile, max_length: int) -> Config:
     """The sizes that the metadata gives, seen to fit the tensors. Whatever else the metadata asks for is refused."""
     kind = file.metadata.get("general.architecture")
     if kind != "llama":
@@ -69,6 +73,7 @@ def read_config(file, max_length):
         vocabulary_size=file.stored["token_embd.weight"].shape[0],
         **sizes,
         rms=True,
+        gelu=False,
         gated=True,
         rotary=True,
         halves=True,
@@ -79,7 +84,7 @@ def read_config(file, max_length):
     )
 
 
-def whole(file, settings, name, default=None):
+def whole(file: GGUFFile, settings: dict[str, Value], name: str, default: int | None = None) -> int:
     """A size among the settings."""
     number = settings.get(name, default)
     if type(number) is not int or not 1 <= number <= MOST:
@@ -87,14 +92,14 @@ def whole(file, settings, name, default=None):
     return number
 
 
-def positive(file, settings, name, default):
+def positive(file: GGUFFile, settings: dict[str, Value], name: str, default: float | None) -> float:
     number = settings.get(name, default)
     if type(number) is not float or not 0 < number < math.inf:
         raise file.damaged(f"llama.{name} is {shown(number)}, not a positive number")
     return number
 
 
-def check_heads(file, settings, sizes):
+def check_heads(file: GGUFFile, settings: dict[str, Value], sizes: dict[str, int]) -> None:
     """The features split evenly into heads, of an even size, and the query heads into groups."""
     d_model, heads, key_heads = sizes["d_model"], sizes["num_heads"], sizes["num_key_heads"]
     if d_model % heads or d_model // heads % 2 or heads % key_heads:
@@ -107,15 +112,15 @@ def check_heads(file, settings, sizes):
             )
 
 
-def read_model(file, max_length=2048):
+def read_model(file: GGUFFile, max_length: int = 2048) -> LanguageModel:
     """The model in a GGUF file, in float32 and ready to use."""
     config = read_config(file, max_length)
     with Undrawn():
         model = LanguageModel(config)
     check_names(file, model)
-    weights = model.state_dict()
+    weights, key_heads = model.state_dict(), config.num_key_heads or config.num_heads
     for name in file.stored:  # one at a time, which takes less memory
-        for ours, tensor in from_gguf({name: file.tensor(name)}, config.num_heads, config.num_key_heads).items():
+        for ours, tensor in from_gguf({name: file.tensor(name)}, config.num_heads, key_heads).items():
             weights[ours].copy_(tensor)
     return model.eval()
 
@@ -123,12 +128,14 @@ def read_model(file, max_length=2048):
 class Undrawn(TorchFunctionMode):
     """Within it, a new model's weights are not drawn, which takes two seconds: the file's take their place anyway."""
 
-    def __torch_function__(self, function, types, arguments=(), options=None):
+    def __torch_function__(
+        self, function: Callable, types: Collection[type], arguments: tuple = (), options: dict | None = None
+    ) -> Any:
         drawing = function.__name__ in ("kaiming_uniform_", "uniform_", "normal_")
         return None if drawing else function(*arguments, **(options or {}))
 
 
-def check_names(file, model):
+def check_names(file: GGUFFile, model: LanguageModel) -> None:
     """The file holds the model's tensors, each in its shape, and no other."""
     wanted = {name: tuple(weight.shape) for name, weight in model.state_dict().items()}
     there = {translate(name): (name, stored.shape) for name, stored in file.stored.items()}
@@ -141,7 +148,7 @@ def check_names(file, model):
         raise file.damaged(f"{missing[0]} is missing")
 
 
-def from_gguf(tensors, num_heads, num_key_heads):
+def from_gguf(tensors: dict[str, torch.Tensor], num_heads: int, num_key_heads: int) -> dict[str, torch.Tensor]:
     """A GGUF file's tensors under the course's names, with the rows of queries and keys in the course's order."""
     renamed = {translate(name): tensor for name, tensor in tensors.items()}
     for name in renamed:
@@ -152,12 +159,12 @@ def from_gguf(tensors, num_heads, num_key_heads):
     return renamed
 
 
-def translate(name):
+def translate(name: str) -> str:
     """blk.0.attn_q.weight becomes layers.0.attention.linear_q.weight."""
     return ".".join(NAMES.get(part, part) for part in name.split("."))
 
 
-def neighbours_to_halves(weight, num_heads):
+def neighbours_to_halves(weight: torch.Tensor, num_heads: int) -> torch.Tensor:
     """The same weights for another order of the rotary pairs: of each head's rows, first 0, 2, 4, …, then 1, 3, 5, …
 
     llama.cpp turns neighbours together, features 2i and 2i + 1; the course's RotaryHalves turns i and i + d_head / 2.

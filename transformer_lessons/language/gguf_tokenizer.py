@@ -2,9 +2,10 @@
 
 import functools
 import re
+from collections.abc import Collection, Iterable
 
 from transformer_lessons.language.byte_pairs import BytePairs, apply_merges
-from transformer_lessons.language.gguf_file import shown
+from transformer_lessons.language.gguf_file import GGUFFile, shown
 from transformer_lessons.language.splitting import from_letters, single_bytes, split_digits, split_words
 
 WHOLE = (3, 4)  # the kinds of token that are texts of their own, such as <|im_end|>: control, and user-defined
@@ -14,7 +15,9 @@ DIGITS = {"smollm": True, "gpt-2": False}  # how a text is cut before it is merg
 class PublishedBytePairs(BytePairs):
     """Byte pairs whose ids are those of a file. A byte that has no token there is left out, as its authors do."""
 
-    def __init__(self, tokens, merges, special, single_digits):
+    def __init__(
+        self, tokens: list[str], merges: Iterable[tuple[str, ...]], special: Collection[int], single_digits: bool
+    ) -> None:
         self.special = sorted(
             (tokens[number] for number in special), key=len, reverse=True
         )  # the longest is tried first
@@ -27,29 +30,29 @@ class PublishedBytePairs(BytePairs):
         self.ranks = {tuple(map(from_letters, merge)): rank for rank, merge in enumerate(merges)}
         self.spell = functools.cache(self.merged)
 
-    def merged(self, word):
+    def merged(self, word: str) -> list[int]:
         """The ids of a word."""
         known = [byte for byte in single_bytes(word) if byte in self.ids]
         return [self.ids[part] for part in apply_merges(known, self.ranks)]
 
-    def cut(self, text):
+    def cut(self, text: str) -> list[str]:
         """Special tokens, and words between them."""
         words = []
         for part in re.split(f"({'|'.join(map(re.escape, self.special))})", text) if self.special else [text]:
             words += [part] if part in self.special else self.cut_plain(part)
         return words
 
-    def cut_plain(self, text):
+    def cut_plain(self, text: str) -> list[str]:
         """Words, even where they look like special tokens; where the file says so, every digit is a word."""
         pieces = split_digits(text) if self.single_digits else [text]
         return [word for piece in pieces for word in split_words(piece)]
 
-    def encode_plain(self, text):
+    def encode_plain(self, text: str) -> list[int]:
         """The ids of what a stranger has typed: no special token is among them."""
         return [number for word in self.cut_plain(text) for number in self.spell(word)]
 
 
-def read_tokenizer(file):
+def read_tokenizer(file: GGUFFile) -> PublishedBytePairs:
     """The tokenizer in a GGUF file."""
     kind, cut = file.metadata.get("tokenizer.ggml.model"), file.metadata.get("tokenizer.ggml.pre")
     if kind != "gpt2":
@@ -68,7 +71,7 @@ def read_tokenizer(file):
         raise file.damaged(f"its token {shown(error.object)} is not spelled in GPT-2's letters") from None
 
 
-def texts(file, name):
+def texts(file: GGUFFile, name: str) -> list:
     """A list of the tokenizer's, which must be there."""
     found, kind = file.metadata.get(f"tokenizer.ggml.{name}"), int if name == "token_type" else str
     if not isinstance(found, list) or not all(type(one) is kind for one in found):
@@ -76,7 +79,7 @@ def texts(file, name):
     return found
 
 
-def check_tokens(file, tokens, kinds, pairs):
+def check_tokens(file: GGUFFile, tokens: list[str], kinds: list[int], pairs: Iterable[tuple[str, ...]]) -> None:
     """The lists belong together: every token has a kind, no two are equal, and every merge makes a token."""
     known = set(tokens)
     if len(tokens) != len(kinds) or len(known) != len(tokens) or not tokens:

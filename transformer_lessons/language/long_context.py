@@ -1,6 +1,7 @@
 """Attention to long texts: windows, a softmax that reads its scores in blocks, and attention in tiles."""
 
 import math
+from collections.abc import Sequence
 
 import torch
 
@@ -8,13 +9,13 @@ from transformer_lessons.masks import causal_mask
 from transformer_lessons.validation import check_match, check_sizes
 
 
-def sliding_window_mask(length, window, device=None):
+def sliding_window_mask(length: int, window: int, device: torch.device | None = None) -> torch.Tensor:
     """Each position may attend to itself and to the window - 1 positions before it."""
     check_sizes(window=window)
     return causal_mask(length, device).triu(1 - window)  # (query, key)
 
 
-def online_softmax(blocks):
+def online_softmax(blocks: Sequence[torch.Tensor]) -> torch.Tensor:
     """The softmax of scores that come in blocks (…, size): one pass finds the maximum and the sum of exponentials.
 
     When a block raises the maximum, the sum so far is rescaled to the new one.
@@ -29,7 +30,7 @@ def online_softmax(blocks):
     return torch.cat([(scores - largest).exp() / total for scores in blocks], dim=-1)  # (..., key)
 
 
-def tiled_attention(query, key, value, block=128):
+def tiled_attention(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, block: int = 128) -> torch.Tensor:
     """Causal attention without the full table of scores: tile by tile, none larger than block × block.
 
     Returns the output of scaled_dot_product_attention with a causal mask, but no weights; any leading dimensions work.
@@ -43,7 +44,9 @@ def tiled_attention(query, key, value, block=128):
     return torch.cat([attend_to_tiles(scaled, key, value, start, block) for start in starts], dim=-2)
 
 
-def attend_to_tiles(query, key, value, start, block):
+def attend_to_tiles(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, start: int, block: int
+) -> torch.Tensor:
     """The outputs of one block of queries, from the tiles that are not in its future."""
     query = query[..., start : start + block, :]  # (..., query, d_head)
     largest = torch.full_like(query[..., :1], -torch.inf)  # (..., query, 1)

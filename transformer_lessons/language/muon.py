@@ -5,7 +5,7 @@ import math
 import torch
 
 
-def orthogonalize(matrices, steps=5):
+def orthogonalize(matrices: torch.Tensor, steps: int = 5) -> torch.Tensor:
     """Matrices (…, rows, columns) with the same singular vectors, and every singular value near 1 (about 0.7 to 1.2).
 
     By Newton-Schulz iteration, which needs no decomposition; the coefficients are Jordan's.
@@ -28,13 +28,13 @@ class Muon(torch.optim.AdamW):
     """
 
     @torch.no_grad()
-    def step(self):
+    def step(self) -> None:
         for group in self.param_groups:
             if group.get("momentum"):
                 self.turn(group)
         super().step()  # which skips parameters that no longer have a gradient
 
-    def turn(self, group):
+    def turn(self, group: dict) -> None:
         """Updates each matrix in a group once; those of one shape together, because many small products are slow."""
         shapes = {}
         for weight in group["params"]:

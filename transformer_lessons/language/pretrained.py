@@ -2,13 +2,17 @@
 
 import json
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import safetensors
 import safetensors.torch
+import torch
 
 from transformer_lessons.language.byte_pairs import BytePairs
 from transformer_lessons.language.splitting import letters
 from transformer_lessons.models import Config, LanguageModel
+
+Settings: TypeAlias = dict[str, Any]  # what a config.json holds
 
 GPT2_NAMES = {
     "h.": "layers.",
@@ -39,13 +43,13 @@ LLAMA_NAMES = {
 }
 
 
-def translate(name, names):
+def translate(name: str, names: dict[str, str]) -> str:
     for theirs, ours in names.items():
         name = name.replace(theirs, ours)
     return name
 
 
-def from_gpt2(tensors):
+def from_gpt2(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """GPT-2's tensors under the course's names: weights as (out, in); queries, keys and values separate; no masks."""
     found = {}
     for name, tensor in tensors.items():
@@ -63,12 +67,12 @@ def from_gpt2(tensors):
     return found
 
 
-def from_llama(tensors):
+def from_llama(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """Llama's tensors under the course's names, in the same layout; without the rotary frequencies of older files."""
     return {translate(name, LLAMA_NAMES): tensor for name, tensor in tensors.items() if not name.endswith(".inv_freq")}
 
 
-def gpt2_config(settings):
+def gpt2_config(settings: Settings) -> Config:
     d_model = settings["n_embd"]
     return Config(
         settings["vocab_size"],
@@ -82,7 +86,7 @@ def gpt2_config(settings):
     )
 
 
-def llama_config(settings):
+def llama_config(settings: Settings) -> Config:
     rope = settings.get("rope_parameters") or {}
     return Config(
         settings["vocab_size"],
@@ -117,7 +121,7 @@ EXPECTED = {  # settings that would change the model: what they must be, if give
 }
 
 
-def load_model(folder):
+def load_model(folder: str | Path) -> LanguageModel:
     """The model in a folder that holds config.json and model.safetensors, ready to use."""
     settings = read_json(folder, "config.json")
     kind = settings.get("model_type")
@@ -143,12 +147,12 @@ def load_model(folder):
     return model.eval()
 
 
-def load_tokenizer(folder):
+def load_tokenizer(folder: str | Path) -> BytePairs:
     """GPT-2's tokenizer in a folder that holds vocab.json and merges.txt."""
     return read_tokenizer(path_of(folder, "vocab.json"), path_of(folder, "merges.txt"))
 
 
-def read_tokenizer(vocab, merges):
+def read_tokenizer(vocab: str | Path, merges: str | Path) -> BytePairs:
     """GPT-2's tokenizer, or one in the same two files: vocab.json and merges.txt."""
     try:
         ids = json.loads(Path(vocab).read_text(encoding="utf-8"))
@@ -166,7 +170,7 @@ def read_tokenizer(vocab, merges):
     return found
 
 
-def load(folder):
+def load(folder: str | Path) -> tuple[LanguageModel, BytePairs]:
     """(model, tokenizer) of a GPT-2 in a folder."""
     model, vocabulary = load_model(folder), load_tokenizer(folder)
     if len(vocabulary) != model.config.vocabulary_size:
@@ -177,7 +181,7 @@ def load(folder):
     return model, vocabulary
 
 
-def path_of(folder, name):
+def path_of(folder: str | Path, name: str) -> Path:
     """The file of this name in a folder; if there is none, an error that says so."""
     path = Path(folder, name)
     if not Path(folder).is_dir():
@@ -191,7 +195,7 @@ def path_of(folder, name):
     return path
 
 
-def read_json(folder, name):
+def read_json(folder: str | Path, name: str) -> Settings:
     path = path_of(folder, name)
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -204,7 +208,7 @@ def read_json(folder, name):
     return content
 
 
-def read_tensors(folder):
+def read_tensors(folder: str | Path) -> dict[str, torch.Tensor]:
     path = path_of(folder, "model.safetensors")
     try:
         return safetensors.torch.load_file(path)

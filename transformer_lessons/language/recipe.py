@@ -24,7 +24,7 @@ class Recipe:
     seed: int = 0  # for the order of the sequences
     precision: str = "auto"  # for matrix products: bfloat16 or float32; auto: bfloat16 where the processor has it
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         sizes = ("steps", "batch_size", "length", "save_every")
         check_sizes(**{name: getattr(self, name) for name in sizes})
         check_sizes(0, evaluate_every=self.evaluate_every, seed=self.seed)
@@ -40,6 +40,6 @@ class Recipe:
         check("seed", self.seed, self.seed < 2**32, f"less than {2**32}")
 
 
-def check(name, number, right, rule):
+def check(name: str, number: object, right: bool, rule: str) -> None:
     if not right:
         raise ValueError(f"{name}={number} must be {rule}")

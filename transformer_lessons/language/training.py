@@ -5,8 +5,11 @@ import math
 import signal
 import sys
 import threading
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -19,23 +22,23 @@ from transformer_lessons.language.batches import encode as encode  # by this nam
 from transformer_lessons.language.batches import prepare as prepare
 from transformer_lessons.language.devices import autocast, generator_of, processes
 from transformer_lessons.language.muon import Muon
-from transformer_lessons.language.progress_bar import new_bar, standing
+from transformer_lessons.language.progress_bar import Progress, new_bar, standing
 from transformer_lessons.language.recipe import Recipe, check
 from transformer_lessons.language.tokenization import make_sequences
 from transformer_lessons.models import Config, LanguageModel
 from transformer_lessons.validation import check_sizes
 
 
-@dataclass
-class Progress:
-    """Where a run stands."""
-
-    step: int = 0
-    losses: list = field(default_factory=list)  # of each step, in nats per token
-    evaluations: list = field(default_factory=list)  # step and nats per token of each
-
-
-def new_model(vocabulary_size, d_model, num_heads, d_hidden, num_layers, max_length, dropout=0.0, gated=True):
+def new_model(
+    vocabulary_size: int,
+    d_model: int,
+    num_heads: int,
+    d_hidden: int | None,
+    num_layers: int,
+    max_length: int,
+    dropout: float = 0.0,
+    gated: bool = True,
+) -> LanguageModel:
     """A language model that learns faster than GPT-2: rotary positions, gates, larger initial embeddings."""
     check("dropout", dropout, 0 <= dropout < 1, "at least 0 and less than 1")
     if d_hidden is None:
@@ -44,7 +47,7 @@ def new_model(vocabulary_size, d_model, num_heads, d_hidden, num_layers, max_len
     return LanguageModel(Config(*sizes, dropout=dropout, rotary=True, gated=gated, std=d_model**-0.5))
 
 
-def make_optimizer(model, recipe):
+def make_optimizer(model: LanguageModel, recipe: Recipe) -> torch.optim.Optimizer:
     """AdamW or Muon; weight decay applies only to matrices: gains and biases need not be small."""
     matrices = [parameter for parameter in model.parameters() if parameter.dim() > 1]
     others = [parameter for parameter in model.parameters() if parameter.dim() < 2]
@@ -58,20 +61,22 @@ def make_optimizer(model, recipe):
     return Muon([*groups, {"params": inside, "weight_decay": decay, "momentum": 0.95}], **common)
 
 
-def learning_rate(step, recipe):
+def learning_rate(step: int, recipe: Recipe) -> float:
     """Rises in a straight line, then falls in another, to 0 after the last step."""
     rise = max(1, recipe.warm_up * recipe.steps)
     return recipe.learning_rate * min((step + 1) / rise, (recipe.steps - step) / max(1, recipe.steps - rise))
 
 
-def loss_of(model, inputs, targets, reduction="mean", precision="auto"):
+def loss_of(
+    model: nn.Module, inputs: torch.Tensor, targets: torch.Tensor, reduction: str = "mean", precision: str = "auto"
+) -> torch.Tensor:
     with autocast(inputs.device, precision):
         logits = model(inputs)  # (batch, length, vocabulary)
     return F.cross_entropy(logits.flatten(0, 1).float(), targets.flatten(), reduction=reduction)
 
 
 @torch.no_grad()
-def evaluate(model, ids, length, batch_size=64, precision="auto"):
+def evaluate(model: nn.Module, ids: torch.Tensor, length: int, batch_size: int = 64, precision: str = "auto") -> float:
     """The mean loss in nats per token, over all tokens but the first. Leaves the model as it was.
 
     Every sequence starts afresh: its first tokens are predicted from little context.
@@ -94,7 +99,14 @@ def evaluate(model, ids, length, batch_size=64, precision="auto"):
     return total / (len(ids) - 1)
 
 
-def train(model, data, recipe, checkpoint=None, best=None, quiet=False):
+def train(
+    model: LanguageModel,
+    data: Data,
+    recipe: Recipe,
+    checkpoint: str | Path | None = None,
+    best: str | Path | None = None,
+    quiet: bool = False,
+) -> Progress:
     """Trains the model on its device, and returns the run's progress. Call it in every process that torchrun starts.
 
     checkpoint is a file that is written every recipe.save_every steps, at the end and on Ctrl-C, which stops
@@ -120,7 +132,7 @@ def train(model, data, recipe, checkpoint=None, best=None, quiet=False):
     return run.progress
 
 
-def agree(loss, asked):
+def agree(loss: torch.Tensor, asked: list[int]) -> tuple[float, bool]:
     """The mean loss, and whether any process was asked to stop: the same answer in every process."""
     both = torch.stack([loss, loss.new_tensor(float(len(asked)))])  # (2,)
     if dist.is_initialized():
@@ -130,11 +142,11 @@ def agree(loss, asked):
 
 
 @contextlib.contextmanager
-def stop_after_step():
+def stop_after_step() -> Iterator[list[int]]:
     """Yields a list that Ctrl-C adds to, so no step is left half done. A second Ctrl-C does not wait."""
     asked = []
 
-    def ask(number, frame):
+    def ask(number: int, frame: FrameType | None) -> None:
         if asked:
             raise KeyboardInterrupt
         asked.append(number)
@@ -162,12 +174,12 @@ class Run:
     best: str | Path | None = None
 
     @property
-    def device(self):
+    def device(self) -> torch.device:
         return next(self.model.parameters()).device
 
     # --- before ---
 
-    def check_fit(self):
+    def check_fit(self) -> None:
         """Catches mistakes that would come to light only late, or never."""
         check_sizes(2, validation_tokens=len(self.data.validation))
         known, vectors = len(self.data.vocabulary), self.model.embedding.num_embeddings
@@ -177,14 +189,14 @@ class Run:
         if size % world:
             raise ValueError(f"batch_size={size} does not split evenly over {world} processes")
 
-    def check_files(self):
+    def check_files(self) -> None:
         checkpoints.check_apart(checkpoint=self.checkpoint, best=self.best)
         weights = sum(4 * parameter.numel() for parameter in self.model.parameters())  # bytes
         if processes()[0] == 0:
             checkpoints.check_writable(self.checkpoint, 3 * weights)  # AdamW keeps two numbers for every weight
             checkpoints.check_writable(self.best, weights)
 
-    def resume(self):
+    def resume(self) -> None:
         """Resumes from the checkpoint, if there is one, which must be of the same run."""
         if self.checkpoint is None or not Path(self.checkpoint).exists():
             return
@@ -207,7 +219,7 @@ class Run:
             self.tell_longer(replace(self.recipe, steps=theirs["steps"]))
         generator_of(self.device).set_rng_state(content["random"][processes()[0]])
 
-    def tell_longer(self, before):
+    def tell_longer(self, before: Recipe) -> None:
         """Says what more steps than before do to the schedule."""
         step, steps = self.progress.step, self.recipe.steps
         old, new = learning_rate(step, before), learning_rate(step, self.recipe)
@@ -217,10 +229,10 @@ class Run:
             file=sys.stderr,
         )
 
-    def describe(self):
+    def describe(self) -> checkpoints.Content:
         return checkpoints.describe(self.model, self.data.vocabulary)
 
-    def identity(self):
+    def identity(self) -> checkpoints.Content:
         """What must be the same for a run to be resumed."""
         return {
             "architecture": asdict(self.model.config),
@@ -231,7 +243,7 @@ class Run:
 
     # --- in every step ---
 
-    def step(self, model, inputs, targets, asked):
+    def step(self, model: nn.Module, inputs: torch.Tensor, targets: torch.Tensor, asked: list[int]) -> bool:
         """Learns from these rows; model is self.model, or wraps it for several processes. Returns whether to stop."""
         loss = loss_of(model, inputs, targets, precision=self.recipe.precision)
         self.optimizer.zero_grad()
@@ -247,7 +259,7 @@ class Run:
         self.progress.step += 1
         return stopped
 
-    def check_finite(self, **numbers):
+    def check_finite(self, **numbers: float) -> None:
         for name, number in numbers.items():
             if not math.isfinite(number):
                 step, rate = self.progress.step + 1, self.recipe.learning_rate
@@ -256,7 +268,7 @@ class Run:
                     f"{rate}. What was saved is untouched"
                 )
 
-    def keep(self, stopped):
+    def keep(self, stopped: bool) -> None:
         """Evaluates and saves, if it is time to."""
         step, last = self.progress.step, self.progress.step == self.recipe.steps
         if last or (self.recipe.evaluate_every and step % self.recipe.evaluate_every == 0):
@@ -264,7 +276,7 @@ class Run:
         if last or stopped or step % self.recipe.save_every == 0:
             self.save()
 
-    def evaluate(self):
+    def evaluate(self) -> None:
         """Runs in every process, each for itself; the first one keeps the best model."""
         recipe, ids = self.recipe, self.data.validation
         nats = evaluate(self.model, ids, recipe.length, precision=recipe.precision)
@@ -273,7 +285,7 @@ class Run:
         if self.best is not None and lowest and processes()[0] == 0:
             checkpoints.save(self.describe(), self.best)
 
-    def save(self):
+    def save(self) -> None:
         if self.checkpoint is None:
             return
         states = [generator_of(self.device).get_rng_state()]
@@ -287,7 +299,7 @@ class Run:
             checkpoints.save(content | {"random": states}, self.checkpoint)
 
 
-def flat(identity):
+def flat(identity: checkpoints.Content) -> dict[str, Any]:
     """An identity as {name: value}, without what changes no weight; what an older file lacks is the default."""
     numbers = asdict(Config(**identity["architecture"])) | asdict(Recipe()) | identity["recipe"]
     numbers["processes"] = identity["processes"]
