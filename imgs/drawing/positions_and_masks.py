@@ -3,7 +3,6 @@
 import math
 
 from drawing.canvas import (
-    EMPTY,
     INK,
     LEFT,
     LINE,
@@ -22,10 +21,25 @@ from drawing.canvas import (
 # --- Lesson 5 -----------------------------------------------------------------------------------------------
 
 
+# One colour for each hand, from the fastest to the slowest; none is that of a role.
+HANDS = [
+    Colour("#5b4bb5", "#e6e2f8", "#3d2f8f"),
+    Colour("#0f7f86", "#d8eff0", "#0a5a5f"),
+    Colour("#7a7a00", "#f1f1cf", "#555500"),
+    Colour("#9a4f4f", "#f6e1e1", "#733636"),
+]
+
+
 def sinusoids(position, d_model):
     """One row of the encoding: the sine and the cosine of each hand's angle."""
     angles = [position / 10000 ** (even / d_model) for even in range(0, d_model, 2)]
     return [wave(angle) for angle in angles for wave in (math.sin, math.cos)]
+
+
+def coloured_row(position):
+    """The cells of an encoding of eight features, each in the colour of its hand."""
+    features = enumerate(sinusoids(position, 8))
+    return [(HANDS[index // 2], f"{feature:.2f}".replace("-", "−")) for index, feature in features]
 
 
 @diagram(height=520)
@@ -48,12 +62,12 @@ def positional_clock(d):
             y = 124 + 72 * hand
             sine, cosine = encoding[2 * hand : 2 * hand + 2]
             d.add("circle", cx=x, cy=y, r=radius, fill=WHITE, stroke=LINE)
-            d.line((x, y), (x + radius * sine, y - radius * cosine), ink=INK, width=2)
-            d.add("circle", cx=x + radius * sine, cy=y - radius * cosine, r=4)
+            d.line((x, y), (x + radius * sine, y - radius * cosine), ink=HANDS[hand].line, width=2.5)
+            d.add("circle", cx=x + radius * sine, cy=y - radius * cosine, r=4, fill=HANDS[hand].line)
     for hand in range(d_model // 2):
         y = 124 + 72 * hand
         turn = 2 * math.pi * 10000 ** (2 * hand / d_model)
-        d.label(MARGIN, y, f"features\n{2 * hand} and {2 * hand + 1}", 13, align="start")
+        d.label(MARGIN, y, f"features\n{2 * hand} and {2 * hand + 1}", 13, HANDS[hand].ink, "start")
         d.label(626, y, f"full turn in\n{turn:.{1 if turn < 10 else 0}f} positions", 13, MUTED, "start")
     d.label(
         MARGIN,
@@ -62,8 +76,7 @@ def positional_clock(d):
         13,
         align="start",
     )
-    cells = [f"{feature:.2f}".replace("-", "−") for feature in sinusoids(3, d_model)]
-    row = d.grid(MARGIN, 450, [cells], 88, 32, EMPTY)
+    row = d.grid(MARGIN, 450, [coloured_row(3)], 88, 32)
     for feature in range(d_model):
         d.label(row.x + 88 * (feature + 0.5), 438, ["sine", "cosine"][feature % 2], 12, MUTED)
     d.code(MARGIN, 500, "sinusoidal_encoding(4, 8)[3]", ink=MUTED)
@@ -80,11 +93,11 @@ def narrow_positional_clock(d):
         for hand in range(4):
             y, (sine, cosine) = 126 + 76 * hand, encoding[2 * hand : 2 * hand + 2]
             d.add("circle", cx=x, cy=y, r=radius, fill=WHITE, stroke=LINE)
-            d.line((x, y), (x + radius * sine, y - radius * cosine), ink=INK, width=2)
-            d.add("circle", cx=x + radius * sine, cy=y - radius * cosine, r=3.5)
+            d.line((x, y), (x + radius * sine, y - radius * cosine), ink=HANDS[hand].line, width=2.5)
+            d.add("circle", cx=x + radius * sine, cy=y - radius * cosine, r=3.5, fill=HANDS[hand].line)
     for hand in range(4):
         turn = 2 * math.pi * 10000 ** (2 * hand / 8)
-        d.label(LEFT, 126 + 76 * hand, f"{2 * hand} and {2 * hand + 1}", 12, align="start")
+        d.label(LEFT, 126 + 76 * hand, f"{2 * hand} and {2 * hand + 1}", 12, HANDS[hand].ink, "start")
         d.label(
             NARROW - LEFT,
             160 + 76 * hand,
@@ -100,7 +113,7 @@ def narrow_positional_clock(d):
         13,
         align="start",
     )
-    d.grid(LEFT, 466, [[f"{feature:.2f}".replace("-", "−") for feature in sinusoids(3, 8)]], 44, 32, EMPTY, size=12)
+    d.grid(LEFT, 466, [coloured_row(3)], 44, 32, size=12)
     d.code(LEFT, 524, "sinusoidal_encoding(4, 8)[3]", ink=MUTED)
 
 
