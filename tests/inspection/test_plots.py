@@ -235,6 +235,14 @@ def test_tokens_stand_in_boxes_as_long_as_they_are(monkeypatch):
     assert [label.get_text() for label in axis.get_yticklabels()] == ["2 tokens", "3 tokens"]
 
 
+def test_tokens_that_the_first_row_lacks_have_a_colour_of_their_own(monkeypatch):
+    monkeypatch.setattr(plots, "Picture", lambda figure, alt: figure)
+    rows = {"one cut": ["a", "␣", "cat"], "another": ["a", "␣c", "at"]}
+    faces = [box.get_facecolor() for box in plots.show_tokens(rows, "title", "alt", compared=True).axes[0].patches]
+    assert faces[3] == faces[0]
+    assert faces[4] == faces[5] not in faces[:4]
+
+
 def test_a_note_stands_below_the_tokens(monkeypatch):
     monkeypatch.setattr(plots, "Picture", lambda figure, alt: figure)
     note = ("a word", (3, 1), (3, 1.5))
@@ -243,8 +251,17 @@ def test_a_note_stands_below_the_tokens(monkeypatch):
     assert 1 < axis.texts[-1].xyann[1] < axis.get_ylim()[0]
 
 
+def test_names_may_stand_beside_their_lines(monkeypatch):
+    monkeypatch.setattr(plots, "Picture", lambda figure, alt: figure)
+    places = {"one": (0.5, 2), "other": (1, 3)}
+    [axis] = plots.show_lines([0, 1], {"one": [1, 2], "other": [2, 3]}, "title", "x", "y", legend=places).axes
+    assert {text.get_text(): text.get_position() for text in axis.texts} == places
+    assert axis.get_legend() is None
+    assert axis.texts[0].get_color() != axis.texts[1].get_color()
+
+
 def test_the_name_of_a_border_stands_to_its_right(drawn):
     plots.show_lines([0, 1, 2], {"accuracy": [1, 1, 0]}, "title", "position", "accuracy", border=(1.5, "new"))
     [name] = drawn[0].texts
-    assert (name.get_text(), name.get_ha(), name.xy) == ("new →", "left", (1.5, 0))
+    assert (name.get_text(), name.get_ha(), name.xy) == ("new →", "left", (1.5, 1))
     assert list(drawn[0].lines[-1].get_xdata()) == [1.5, 1.5]

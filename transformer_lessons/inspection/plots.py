@@ -7,10 +7,12 @@ finding; its alternative text is what a screen reader reads aloud, and what nbva
 import base64
 import io
 import textwrap
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 import numpy as np
 from matplotlib import font_manager, rc_context
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Arc, Patch, Rectangle
 from matplotlib.ticker import LogLocator
@@ -256,15 +258,17 @@ def heat_maps(
 
 
 @in_style
-def show_tokens(rows, title, alt, notes=()):
+def show_tokens(rows, title, alt, notes=(), compared=False):
     """Texts cut into tokens, {"how": tokens}, one below the other: a box for each token, with its letters in it.
 
     Boxes of one letter are grey and longer ones are blue; a space is shown as ␣. All rows need the same letters.
+    If rows are compared, boxes that the first row lacks are orange.
     Each of notes is a point_at, for which there is room below the rows: (letter, row) is the upper left of a letter.
     """
     high = len(rows) + (0.9 if notes else 0)
     tall = 0.5 * high  # inches
     letters = sum(map(len, next(iter(rows.values()))))
+    first = set(pairwise([0, *accumulate(map(len, next(iter(rows.values()))))]))  # where each of its boxes lies
     figure = Figure(figsize=(8.8, tall + 0.4))
     axis = figure.add_axes((0.2, 0.02, 0.79, tall / (tall + 0.4)))  # fixed, as in show_bars
     for row, tokens in enumerate(rows.values()):
@@ -272,6 +276,8 @@ def show_tokens(rows, title, alt, notes=()):
         for token in tokens:
             face, edge = ("#eef0f2", "#7d8690") if len(token) == 1 else ("#d9ebf7", "#0072b2")
             size = len(token)
+            if compared and (start, start + size) not in first:
+                face, edge = "#fbe3d1", "#b34700"
             axis.add_patch(Rectangle((start + 0.06, row + 0.12), size - 0.12, 0.76, facecolor=face, edgecolor=edge))
             axis.text(
                 start + size / 2,
@@ -377,7 +383,8 @@ def show_lines(
     """One line for each of curves {name: numbers}; floor, (name, number), is a dotted line with its name beside it.
 
     Numbers from several runs, (run, point), become a line through their mean, in a band from lowest to highest.
-    The legend's lower left corner may be given, (right, up), from (0, 0) to (1, 1). legend=None draws none.
+    The legend's lower left corner may be given, (right, up), from (0, 0) to (1, 1). legend=None draws none, and
+    legend {name: (x, y)} writes each name in its line's colour around this place.
     Each of notes is a point_at. What is computed, not measured, may be a grey line behind: limits is {name: (x, y)}.
     border, (place, name), is a dotted line from top to bottom, with the name of what lies to its right.
     """
@@ -399,6 +406,9 @@ def show_lines(
         )
         if len(runs) > 1:
             axis.fill_between(x, runs.min(axis=0), runs.max(axis=0), color=colour, alpha=0.2, linewidth=0)
+        if isinstance(legend, dict):
+            darker = [0.75 * part for part in to_rgb(colour)]
+            axis.text(*legend[name], name, fontsize=9, fontweight="bold", color=darker, ha="center", va="center")
     if floor is not None:
         draw_floor(axis, *floor, [as_array(numbers)[..., -len(x) // 3 :] for numbers in curves.values()])
     if border is not None:
@@ -421,16 +431,16 @@ def show_lines(
     for note in notes:
         point_at(axis, *note)
     alt = alt or f"Line chart of {y_label} against {x_label}: {title}."
-    return finish(figure, axis, title, x_label, y_label, alt, legend)
+    return finish(figure, axis, title, x_label, y_label, alt, None if isinstance(legend, dict) else legend)
 
 
 def draw_border(axis, place, name):
-    """A dotted line from top to bottom, with the name of what lies to its right at its foot."""
+    """A dotted line from top to bottom, with the name of what lies to its right above it."""
     axis.axvline(place, color="grey", linestyle=(0, (1, 1)))
     axis.annotate(
         name + " →",
-        (place, 0),
-        (4, 4),
+        (place, 1),
+        (0, 2),
         axis.get_xaxis_transform(),
         textcoords="offset points",
         color="#666666",
@@ -534,11 +544,15 @@ def show_bars(
 
 
 @in_style
-def show_shares(names, shares, title):
-    """Bars from left to right, one below the other, each with its number: for names too long to stand side by side."""
+def show_shares(names, shares, title, rest=False):
+    """Bars from left to right, one below the other, each with its number: for names too long to stand side by side.
+
+    With rest, the last bar is grey: it stands for all that have no bar of their own.
+    """
     figure = Figure(figsize=(6.4, 0.5 + 0.24 * len(names)))
     axis = figure.add_axes((0.16, 0.02, 0.78, 1 - 0.45 / figure.get_figheight()))  # fixed, as in show_bars
-    axis.bar_label(axis.barh(range(len(names)), shares, color=COLOURS[0]), fmt="%.2f", padding=3, fontsize=9)
+    colours = [COLOURS[0]] * (len(names) - rest) + ["#999999"] * rest
+    axis.bar_label(axis.barh(range(len(names)), shares, color=colours), fmt="%.2f", padding=3, fontsize=9)
     axis.set_yticks(range(len(names)), labels=names)
     axis.set(xticks=[], ylim=(len(names) - 0.5, -0.5))
     axis.tick_params(length=0)
