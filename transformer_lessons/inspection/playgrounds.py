@@ -210,7 +210,7 @@ def bend_the_chances(model=None, vocabulary=None):
     shares = chances_of(prompts[0])
     words, top = prompts[0]["words"], shares[: len(prompts[0]["words"])]
     title = f"After “{texts[0].strip()}”, one token stands out, and the many unlikely ones add up"
-    picture = plots.show_shares([*words, "all others"], [*top, 1 - sum(top)], title)
+    picture = plots.show_shares([*words, "all others"], [*top, 1 - sum(top)], title, rest=True)
     told = ", ".join(f"“{word}” {share:.2f}" for word, share in zip(words[:3], top, strict=False))
     sentence = (
         f"After “{texts[0].strip()}”, the likeliest next tokens are {told}; all but the first {len(words)} have "
