@@ -381,9 +381,10 @@ def drafts(d):
     """Drafts are kept, replaced or thrown away
 
     The text is "the cat". The cheap model drafts three more tokens: "sat", "in" and "a". The expensive model reads
-    "cat" and the three drafts in one call, since "the" is already in the cache. Each draft has to pass a random test.
-    The first passes and is kept. The second fails and is replaced by "on". The third was drafted to follow the rejected
-    token, so it is thrown away without a test. The text is now "the cat sat on".
+    "cat" and the three drafts in one call, since "the" is already in the cache. What it predicts after "cat" is used to
+    test "sat", and so on: each draft has to pass a random test. "sat" passes and is kept. "in" fails and is replaced by
+    "on". "a" was drafted to follow the rejected token, so it is thrown away without a test. What is predicted after "a"
+    would be used only if all drafts passed. The text is now "the cat sat on".
     """
     fates(d, left=212, pitch=104, wide=94, tops=(74, 138, 208, 280), high=34)
     d.label(MARGIN, 91, "the text, and what\nthe cheap model drafts", 13, MUTED, "start")
@@ -395,11 +396,11 @@ def drafts(d):
 def narrow_drafts(d):
     fates(d, left=16, pitch=70, wide=66, tops=(92, 156, 226, 298), high=34)
     d.label(LEFT, 76, "the text, and what the cheap model drafts", 12, MUTED, "start")
-    d.label(LEFT, 247, "a random test\nfor each draft", 12, MUTED, "start")
+    d.label(LEFT, 247, "a random\ntest for\neach draft", 12, MUTED, "start")
 
 
 def fates(d, left, pitch, wide, tops, high):
-    """Two tokens and three drafts, the expensive model below them, then a test for each draft, and the longer text."""
+    """Two tokens and three drafts, the expensive model below them, what its predictions test, and the longer text."""
     places = [left + pitch * column for column in range(5)]
     middles = [place + wide / 2 for place in places]
     drafted, read, tested, kept = tops
@@ -409,12 +410,13 @@ def fates(d, left, pitch, wide, tops, high):
     d.box(places[1], read, places[4] + wide - places[1], high + 6, "expensive model, one call", OUTPUT, 13)
     for middle in middles[1:]:
         d.arrow((middle, drafted + high), (middle, read))
-    for place, middle, result in zip(places[2:], middles[2:], ("passes", "fails", "not tested"), strict=True):
+    results = ("“sat”\npasses", "“in”\nfails", "“a” is not\ntested", "used if\nall pass")
+    for place, middle, result in zip(places[1:], middles[1:], results, strict=True):
         d.arrow((middle, read + high + 6), (middle, tested))
         d.box(place, tested, wide, high + 8, result, EMPTY, 12)
     for place, token, colour in zip(places, ("the", "cat", "sat", "on"), (PLAIN, PLAIN, WEIGHTS, OUTPUT), strict=False):
         d.box(place, kept, wide, high, token, colour)
-    for middle in middles[2:4]:
-        d.arrow((middle, tested + high + 8), (middle, kept))
+    for middle, following in zip(middles[1:3], middles[2:4], strict=True):  # what follows a token is one place on
+        d.arrow((middle, tested + high + 8), (following, kept))
     for middle, fate in zip(middles[2:], ("kept", "replaced", "thrown away"), strict=True):
         d.label(middle, kept + high + 16, fate, 12, MUTED)
