@@ -260,6 +260,13 @@ def test_names_may_stand_beside_their_lines(monkeypatch):
     assert axis.texts[0].get_color() != axis.texts[1].get_color()
 
 
+def test_the_name_of_a_shaded_part_stands_above_its_middle(drawn):
+    plots.show_lines([0, 1, 2], {"accuracy": [1, 1, 0]}, "title", "position", "accuracy", shaded=(0.5, 1.5, "new"))
+    [name], [grey] = drawn[0].texts, drawn[0].patches
+    assert (name.get_text(), name.get_va(), name.xy) == ("new", "bottom", (1, 1))
+    assert (grey.get_x(), grey.get_width()) == (0.5, 1)
+
+
 def test_the_name_of_a_border_stands_to_its_right(drawn):
     plots.show_lines([0, 1, 2], {"accuracy": [1, 1, 0]}, "title", "position", "accuracy", border=(1.5, "new"))
     [name] = drawn[0].texts

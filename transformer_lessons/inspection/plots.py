@@ -379,6 +379,7 @@ def show_lines(
     notes=(),
     limits=None,
     border=None,
+    shaded=None,
 ):
     """One line for each of curves {name: numbers}; floor, (name, number), is a dotted line with its name beside it.
 
@@ -387,6 +388,7 @@ def show_lines(
     legend {name: (x, y)} writes each name in its line's colour around this place.
     Each of notes is a point_at. What is computed, not measured, may be a grey line behind: limits is {name: (x, y)}.
     border, (place, name), is a dotted line from top to bottom, with the name of what lies to its right.
+    shaded, (from, to, name), is a grey background from one place to another, with its name above.
     """
     figure = Figure(figsize=(6.4, 3.4), layout="constrained")
     axis = figure.subplots()
@@ -413,6 +415,8 @@ def show_lines(
         draw_floor(axis, *floor, [as_array(numbers)[..., -len(x) // 3 :] for numbers in curves.values()])
     if border is not None:
         draw_border(axis, *border)
+    if shaded is not None:
+        shade(axis, *shaded)
     axis.grid(axis="y")
     if log_x:
         axis.set_xscale("log")
@@ -446,6 +450,22 @@ def draw_border(axis, place, name):
         color="#666666",
         fontsize=9,
         ha="left",
+        va="bottom",
+    )
+
+
+def shade(axis, start, end, name):
+    """A grey background between two places, with its name above."""
+    axis.axvspan(start, end, color="#eef0f2", linewidth=0, zorder=0)
+    axis.annotate(
+        name,
+        ((start + end) / 2, 1),
+        (0, 2),
+        axis.get_xaxis_transform(),
+        textcoords="offset points",
+        color="#666666",
+        fontsize=9,
+        ha="center",
         va="bottom",
     )
 
