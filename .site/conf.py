@@ -2,7 +2,6 @@
 
 import re
 import sys
-from html import escape
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -11,6 +10,7 @@ import repository
 from docutils import nodes
 from formulas import setup_formulas
 from myst_nb.core.render import NbElementRenderer
+from myst_nb.sphinx_ import HideCodeCellNode, depart_HideCellInput
 
 project = "Transformer Lessons"
 html_title = project
@@ -19,8 +19,6 @@ extensions = ["myst_nb"]
 exclude_patterns = ["beside"]
 
 nb_execution_mode = "off"  # the outputs are those that are committed
-nb_code_prompt_show = "Show the {type}"
-nb_code_prompt_hide = "Hide the {type}"
 nb_ipywidgets_js = {}  # no widgets, so nothing to load for them
 myst_enable_extensions = ["dollarmath", "amsmath", "attrs_block"]
 myst_heading_anchors = 3
@@ -29,6 +27,7 @@ myst_heading_slug_func = "anchors.slug"
 html_theme = "furo"
 html_favicon = html_logo = "static/favicon.svg"
 templates_path = ["templates"]
+html_context = {"home": repository.home()}
 html_static_path = ["static", "../transformer_lessons/exercises/questions/answers.js"]
 html_css_files = ["site.css", "pages.css"]
 html_js_files = ["answers.js", "site.js", "place.js", "remember.js"]
@@ -52,46 +51,20 @@ def render_image(self, data, render=NbElementRenderer.render_image):
 NbElementRenderer.render_image = render_image
 
 
+def visit_fold(translator, node):
+    """A fold is named by its own words, "Show the output", and what is folded above an output is code."""
+    what = "code" if "above-input" in node["classes"] else "output"
+    translator.body.append(
+        f'<details class="admonition hide {" ".join(node["classes"])}">\n<summary>\n'
+        f'<p class="collapsed admonition-title">Show the {what}</p>\n'
+        f'<p class="expanded admonition-title">Hide the {what}</p>\n</summary>\n'
+    )
+
+
 def open_here_alone(app, page, template, context, doctree):
     """The side bar lists exercises and modules on their own pages only: on all, that took a third of the build."""
     if toctree := context.get("toctree"):
         context["toctree"] = lambda **options: toctree(**options | {"collapse": True})
-
-
-def name_levels(app, page, template, context, doctree):
-    """The side bar's captions are headings, but Furo does not say of which level."""
-    tree = context.get("furo_navigation_tree", "")
-    context["furo_navigation_tree"] = tree.replace('role="heading"', 'role="heading" aria-level="2"')
-
-
-ABOUT = (
-    "A free course that builds the Transformer from a weighted average, every step from scratch, with checks that "
-    "name your mistake."
-)
-
-
-def describe(app, page, template, context, doctree):
-    """What search engines and messengers show of a page; the theme already has a viewport tag."""
-    tags = re.sub(r'<meta name="viewport"[^>]*>', "", context.get("metatags") or "")
-    title = escape(re.sub("<[^>]+>", "", context.get("title") or project))
-    said = {"og:title": title, "og:description": ABOUT, "og:type": "website", "og:site_name": project}
-    if repository.home():
-        said |= {"og:url": f"{repository.home()}{page}.html", "og:image": f"{repository.home()}_static/preview.png"}
-    tags += f'<meta name="description" content="{escape(ABOUT)}">\n'
-    tags += (
-        "<script>if (location.hash.startsWith('#presenting')) "
-        "document.documentElement.classList.add('arriving')</script>\n"
-    )  # site.js shows the page
-    context["metatags"] = tags + "".join(
-        f'<meta property="{name}" content="{escape(text)}">\n' for name, text in said.items()
-    )
-
-
-def name_folds(app, page, template, context, doctree):
-    """A folded output is named by its own words: "Show the output"; what is folded above one is code."""
-    if "body" in context:
-        context["body"] = re.sub("(Show|Hide) the source", r"\1 the code", context["body"])
-        context["body"] = context["body"].replace('<summary aria-label="Toggle hidden content">', "<summary>")
 
 
 def keep_signs_with_formulas(app, page, template, context, doctree):
@@ -113,24 +86,6 @@ def fold_extras(app, document, page):
             begin = '<details class="extra"><summary>Open this extra</summary><section>'
             section.insert(2, nodes.raw("", begin, format="html"))
             section.append(nodes.raw("", "</section></details>", format="html"))
-
-
-def free_empty_heads(app, page, template, context, doctree):
-    """A table's cell with nothing in it heads nothing."""
-    if "body" in context:
-        context["body"] = context["body"].replace('<th class="head"><p></p></th>', "<td></td>")
-
-
-ASIDES = {"sidebar-drawer": "Lessons and search", "toc-drawer": "On this page"}
-
-
-def name_asides(app, error):
-    """A page has two asides, which Furo does not name: read aloud by a screen reader, they would sound the same."""
-    for path in Path(app.outdir).rglob("*.html"):
-        page = path.read_text(encoding="utf-8")
-        for kind, name in ASIDES.items():
-            page = page.replace(f'<aside class="{kind}', f'<aside aria-label="{name}" class="{kind}')
-        path.write_text(page, encoding="utf-8")
 
 
 LOOKED_UP = ("exercises/index", "wrong_lines", "notebooks/glossary", "reference/index", "teaching", "evidence")
@@ -208,13 +163,9 @@ def setup(app):
     app.connect("doctree-resolved", fold_extras)
     app.connect("html-page-context", lighten_the_start_page, priority=950)  # after all that add files
     app.connect("html-page-context", open_here_alone, priority=400)  # before Furo
-    app.connect("html-page-context", name_folds)
-    app.connect("html-page-context", free_empty_heads)
     app.connect("html-page-context", keep_signs_with_formulas)
-    app.connect("build-finished", name_asides)
     app.connect("build-finished", squeeze, priority=900)  # after Furo has written its colours
     app.connect("build-finished", shorten_the_start_pages_styles, priority=950)
     app.connect("html-page-context", stand_alone, priority=400)  # before Furo
-    app.connect("html-page-context", describe, priority=900)
+    app.add_node(HideCodeCellNode, override=True, html=(visit_fold, depart_HideCellInput))
     setup_formulas(app)
-    app.connect("html-page-context", name_levels, priority=900)  # after Furo
