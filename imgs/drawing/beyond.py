@@ -156,10 +156,10 @@ def gpt2_and_llama(d):
     """Llama is GPT-2 with six changes
 
     Two models side by side, each a column that is read from top to bottom: tokens, embedding table, positions, layers,
-    norm, output matrix, logits. The skeleton is the same; the parts of Llama in orange differ from GPT-2's beside
-    them, and each bears the number of its change. GPT-2 adds learned positions to the table's vectors; Llama adds none
-    there (3). In each layer GPT-2 has LayerNorm, attention with one KV head for each query head, LayerNorm again, and a
-    feed-forward with GELU, with biases in every layer. Llama has RMSNorm (1), attention with rotary positions (3) and
+    norm, output matrix, logits. The skeleton is the same; the parts of Llama in orange differ from GPT-2's beside them,
+    and each bears the number of its change. GPT-2 adds learned positions to the table's vectors; Llama adds none there
+    (3, dashed). In each layer GPT-2 has LayerNorm, attention with one KV head for each query head, LayerNorm again, and
+    a feed-forward with GELU, with biases in every layer. Llama has RMSNorm (1), attention with rotary positions (3) and
     fewer KV heads (4), RMSNorm again, and SwiGLU (2), without biases (5). Both end in a norm; GPT-2's logits come from
     the embedding table, Llama's from a separate matrix (6).
     """
@@ -208,7 +208,9 @@ def two_models(d, middles, panel, half, rows):
         for y, height, *texts in rows:
             changed = side == 3 and texts[0] != texts[1]
             colour = OUTPUT if changed else EMPTY if texts[0] in ("tokens", "logits") else PLAIN
-            boxes.append(d.box(x - half, y + 6, 2 * half, height, texts[side - 2], colour, 13 if panel > 100 else 12))
+            text, size = texts[side - 2], 13 if panel > 100 else 12
+            left_out = text.startswith("no ")  # nothing stands there
+            boxes.append(d.box(x - half, y + 6, 2 * half, height, text, colour, size, dashed=left_out))
         for number, (upper, lower) in enumerate(pairwise(boxes)):
             if number not in (4, 6):
                 d.arrow(upper.bottom(), lower.top(), ink=STREAM)
@@ -416,7 +418,7 @@ def fates(d, left, pitch, wide, tops, high):
         d.box(place, tested, wide, high + 8, result, EMPTY, 12)
     for place, token, colour in zip(places, ("the", "cat", "sat", "on"), (PLAIN, PLAIN, WEIGHTS, OUTPUT), strict=False):
         d.box(place, kept, wide, high, token, colour)
-    for middle, following in zip(middles[1:3], middles[2:4], strict=True):  # what follows a token is one place on
+    for middle, following in pairwise(middles[1:4]):  # what follows a token is one place on
         d.arrow((middle, tested + high + 8), (following, kept))
     for middle, fate in zip(middles[2:], ("kept", "replaced", "thrown away"), strict=True):
         d.label(middle, kept + high + 16, fate, 12, MUTED)

@@ -131,8 +131,9 @@ class Drawing:
     def code(self, x, y, text, size=SMALLEST, ink=INK, align="start"):
         self.label(x, y, "\n".join(f"`{line}`" for line in text.split("\n")), size, ink, align)
 
-    def box(self, x, y, width, height, text="", colour=PLAIN, size=14, radius=8, bold=False):
-        self.add("rect", x=x, y=y, width=width, height=height, rx=radius, fill=colour.fill, stroke=colour.line)
+    def box(self, x, y, width, height, text="", colour=PLAIN, size=14, radius=8, bold=False, dashed=False):
+        edge = {"stroke": colour.line, "stroke_dasharray": "4 4" if dashed else None}
+        self.add("rect", x=x, y=y, width=width, height=height, rx=radius, fill=colour.fill, **edge)
         box = Box(x, y, width, height)
         if text:
             self.label(*box.middle, text, size, colour.ink, bold=bold)
