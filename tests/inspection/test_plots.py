@@ -131,6 +131,16 @@ def test_several_runs_are_a_bar_of_their_mean_with_a_dot_for_each(drawn):
     assert len(drawn[1].collections) == 0
 
 
+def test_several_runs_are_a_row_of_dots_with_a_line_at_their_mean(drawn):
+    plots.show_dots({"one": [1, 4], "two": np.array([2.0, 7.0])}, "title", "loss", "as before")
+    offsets = [dots.get_offsets().tolist() for dots in drawn[0].collections]
+    assert [[(x, round(y)) for x, y in row] for row in offsets] == [[(1, 0), (4, 0)], [(2, 1), (7, 1)]]
+    zero, *means = [line.get_xdata()[0] for line in drawn[0].lines]
+    assert (zero, means) == (0, [2.5, 4.5])
+    assert [text.get_text() for text in drawn[0].texts] == ["as before"]
+    assert drawn[0].get_ylim()[0] > drawn[0].get_ylim()[1]  # the first stands at the top
+
+
 def test_numbers_are_left_out_of_the_squares_on_request(monkeypatch):
     written = []
     monkeypatch.setattr(plots, "Picture", lambda figure, alt: written.append(len(figure.axes[0].texts)))

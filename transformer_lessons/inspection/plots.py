@@ -582,6 +582,39 @@ def show_shares(names, shares, title, rest=False):
 
 
 @in_style
+def show_dots(rows, title, x_label, zero, alt=None):
+    """Rows of dots, one below the other: rows is {name: numbers}, of which each is a dot, and their mean a black line.
+
+    At 0 there is a line from top to bottom, with the name zero above it.
+    """
+    figure = Figure(figsize=(6.4, 1.15 + 0.27 * len(rows)))
+    tall = figure.get_figheight()
+    axis = figure.add_axes((0.2, 0.5 / tall, 0.77, 1 - 1.1 / tall))  # fixed, as in show_bars
+    axis.axvline(0, color="#888888", linewidth=1)
+    axis.annotate(
+        zero,
+        (0, 1),
+        (0, 3),
+        axis.get_xaxis_transform(),
+        textcoords="offset points",
+        fontsize=9,
+        color="#444444",
+        ha="center",
+        va="bottom",
+    )
+    for row, numbers in enumerate(map(as_array, rows.values())):
+        apart = row + np.linspace(-0.2, 0.2, len(numbers))  # one above the other: none covers another
+        axis.scatter(numbers, apart, 26, COLOURS[0], edgecolors="white", linewidths=0.6, zorder=3)
+        axis.plot([numbers.mean()] * 2, [row - 0.36, row + 0.36], color="black", linewidth=2, zorder=2)
+    axis.set_yticks(range(len(rows)), labels=rows)
+    axis.set_ylim(len(rows) - 0.5, -0.5)
+    axis.tick_params(axis="y", length=0)
+    axis.grid(axis="x")
+    axis.spines["left"].set_visible(False)
+    return finish(figure, axis, title, x_label, "", alt or f"Dots for {x_label}: {title}.")
+
+
+@in_style
 def show_arrows(vectors, title, names=None, polygon=None, alt=None, colours=COLOURS, arcs=(), left=(), dashed=()):
     """Two-dimensional vectors as arrows from the origin, to scale; the corners of a polygon, if any, are joined.
 
