@@ -547,16 +547,16 @@ LESSON_8 = [
 
 # Lesson 9
 
-MERGES = "another_play, _ = "  # for each of four vocabularies: characters per token, then bits on the two texts
-READ = 'cases = {"bytes"'  # both bits: bytes, in small steps, with more compute; 437 merges, 437 merges read less
-DEAD = 'spent = {"familiar words"'  # bits for each piece of a new word, and with a die: with 256 merges and with 437
-PLACES = 'print("bits per character    up to'  # bytes, then with more compute: up to a word's first letter, after it
-# 437 merges, some cut as 256, 256 merges, some cut as 64: both bits, those of new words, those of each of their pieces
-PIECES = 'print("                      dead'
+MERGES = "another_play, _ = "  # for each of four vocabularies: characters per token, then bits on the three texts
+READ = 'cases = {"bytes"'  # both bits: bytes, small batches, more compute; 437 merges, less text, also in small batches
+DEAD = "spent, groups = {"  # bits for pieces of new words: all, dead, with a die, living; 256 merges, then 437
+PLACES = "def price("  # bytes, then with more compute: up to a word's first letter, after it
+# 437 merges, some cut as 256, 256 merges, some cut as 64: bits for each piece of a new word, then both bits
+PIECES = 'print("                     dead'
 CUTS = "compare_cuts(models[256]"  # bits with the right cuts, the longest tokens, the leftmost pairs
 
 
-def in_small_steps(runs, seed, size=437, rows=2):
+def in_small_batches(runs, seed, size=437, rows=2):
     """Bits per character of both texts, with as much compute as in the lesson, but fewer rows a step."""
     lesson = runs[seed]
     vocabulary, smaller = lesson.vocabularies[size], lesson.made.setdefault("smaller", {})
@@ -581,6 +581,17 @@ def at_four_times_the_compute(size, text, fewer=None):
     return measure
 
 
+def new_words_cost(row):
+    """How many more bits a text costs with new words than with familiar ones in their place."""
+    return lambda runs, seed: runs[seed].numbers(MERGES)[4 * row + 3] - runs[seed].numbers(MERGES)[4 * row + 2]
+
+
+def leads(runs, seed):
+    """By how many bits 437 merges beat bytes on familiar words, with as little text: in batches of 8 rows and of 2."""
+    bytes_, _, small, _, *_, less, _, less_small, _ = runs[seed].numbers(READ)
+    return [bytes_ - less, small - less_small]
+
+
 def in_rows_of_19_tokens(runs, seed):
     """Bits per character of the familiar text, with 437 merges and about 64 characters of context."""
     lesson = runs[seed]
@@ -594,35 +605,34 @@ def in_rows_of_19_tokens(runs, seed):
 
 
 LESSON_9 = [
-    Claim("| 256 merges | 0.88–1.01 |", printed(MERGES, 7)),
-    Claim("| 1.58–1.69 |", printed(MERGES, 8)),
-    Claim("| 437 merges | 0.67–0.74 |", printed(MERGES, 10)),
-    Claim("| 1.69–1.82 |", printed(MERGES, 11)),
-    Claim("| 437 merges, less text | 0.88–0.93 |", printed(READ, 8)),
-    Claim("| 1.83–1.92 |", printed(READ, 9)),
-    Claim("| 437 merges, small steps | 0.48–0.49 |", lambda *run: in_small_steps(*run)[0]),
-    Claim("| 1.66–1.76 |", lambda *run: in_small_steps(*run)[1]),
+    Claim("(0.07–0.11 bits a character in nine runs)", new_words_cost(0)),
+    Claim("256 merges half a bit (0.44–0.49)", new_words_cost(2)),
+    Claim("437 almost a whole one (0.84–0.91)", new_words_cost(3)),
+    Claim("| 256 merges | 0.87–1.01 |", printed(MERGES, 9)),
+    Claim("| 1.57–1.69 |", printed(MERGES, 11)),
+    Claim("| 437 merges | 0.67–0.74 |", printed(MERGES, 13)),
+    Claim("| 1.69–1.82 |", printed(MERGES, 15)),
+    Claim("| 437 merges, small batches | 0.48–0.49 |", lambda *run: in_small_batches(*run)[0]),
+    Claim("| 1.66–1.76 |", lambda *run: in_small_batches(*run)[1]),
     Claim("| bytes | 1.97–2.19 |", printed(MERGES, 1)),
-    Claim("| 2.60–2.79 |", printed(MERGES, 2)),
-    Claim("| bytes, small steps | 1.48–1.55 |", printed(READ, 2)),
-    Claim("| 2.11–2.21 |", printed(READ, 3)),
+    Claim("| 2.60–2.79 |", printed(MERGES, 3)),
+    Claim("| bytes, small batches | 1.47–1.55 |", printed(READ, 2)),
+    Claim("| 2.08–2.21 |", printed(READ, 3)),
+    Claim("437 merges still lead by 0.6–0.9 bits", lambda runs, seed: leads(runs, seed)[0]),
+    Claim("in small batches, by 0.6–0.8", lambda runs, seed: leads(runs, seed)[1]),
     Claim(
-        "the lead shrinks from 1.46 bits to about one",
-        lambda runs, seed: 0.95 < runs[seed].numbers(READ)[2] - in_small_steps(runs, seed)[0] < 1.1,
+        "the lead shrinks to about one bit",
+        lambda runs, seed: 0.95 < runs[seed].numbers(READ)[2] - in_small_batches(runs, seed)[0] < 1.1,
     ),
     Claim("| bytes, more compute | 0.83–0.94 |", printed(READ, 4)),
     Claim("| 1.46–1.56 |", printed(READ, 5)),
-    Claim("In seven runs, they get 1.48–1.58 bits with new words", printed(PIECES, 5)),
-    Claim("the control, 1.59–1.69", printed(PIECES, 13)),
-    Claim("437 merges get 0.65–0.68 on familiar words", in_rows_of_19_tokens),
-    Claim(
-        "*bytes, more compute* does better than *437 merges*",
-        each(READ, lambda *n: n[5] < n[7] - 0.1),
-    ),
-    Claim("437 merges hardly beat 256 on familiar words (0.42", at_four_times_the_compute(437, "familiar")),
+    Claim("→ 1.48–1.58 |", printed(PIECES, 5)),
+    Claim("→ 1.59–1.69 |", printed(PIECES, 11)),
+    Claim("437 merges do as well (0.65–0.68", in_rows_of_19_tokens),
+    Claim("437 merges then hardly beat 256 (0.42", at_four_times_the_compute(437, "familiar")),
     Claim(" and 0.44; bytes", at_four_times_the_compute(256, "familiar")),
     Claim(
-        "437 merges hardly beat 256",
+        "437 merges then hardly beat 256",
         lambda runs, seed: (
             0
             < at_four_times_the_compute(256, "familiar")(runs, seed)
@@ -637,24 +647,28 @@ LESSON_9 = [
         lambda runs, seed: min(at_four_times_the_compute(size, "unfamiliar")(runs, seed) for size in (0, 256)) > 1.3,
     ),
     Claim("256: 1.42–1.48", at_four_times_the_compute(256, "unfamiliar")),
-    Claim("437: 1.72–1.85", at_four_times_the_compute(437, "unfamiliar")),
-    Claim("helps the control, too: 1.12–1.17", at_four_times_the_compute(256, "unfamiliar", fewer=64)),
+    Claim("they get 1.72–1.85 bits", at_four_times_the_compute(437, "unfamiliar")),
+    Claim("helps 256 merges, too: 1.12–1.17", at_four_times_the_compute(256, "unfamiliar", fewer=64)),
     Claim("instead of 1.42–1.48", at_four_times_the_compute(256, "unfamiliar")),
-    Claim("the die wins (8.7–9.0", printed(DEAD, 0), slack=0.1),
-    Claim("and 13.8–14.5 bits in five runs", printed(DEAD, 2), slack=0.1),
-    Claim("With 256 merges, it is close to a draw", each(DEAD, lambda *n: abs(n[0] - n[1]) < 0.5)),
+    Claim("and 8.5–9.0 bits in nine runs", printed(DEAD, 0), slack=0.1),
+    Claim("are close to a draw (13.5–14.5", printed(DEAD, 4), slack=0.1),
+    Claim("with 256, model and die are close to a draw", each(DEAD, lambda *n: abs(n[0] - n[2]) < 0.5)),
+    Claim(
+        "dead pieces cost more than with a die, and living ones less",
+        each(DEAD, lambda *n: n[3] < n[2] < n[1] and n[7] < n[6] < n[5]),
+    ),
     Claim("More than half: this model must learn to spell", each(PLACES, lambda *n: n[1] > n[0])),
     Claim("most of what more compute saves is spelling", each(PLACES, lambda *n: n[1] - n[3] > n[0] - n[2])),
-    Claim("from 13.8–14.5", printed(PIECES, 3), slack=0.1),
-    Claim("to 10.0–10.8 bits with 437 merges", printed(PIECES, 7), slack=0.1),
-    Claim("from 8.7–9.0", printed(PIECES, 11), slack=0.1),
-    Claim("to 7.5–7.9 in the control", printed(PIECES, 15), slack=0.1),
-    Claim("437 merges are now no worse than 256 with new words", each(PIECES, lambda *n: n[5] < n[9] + 0.02)),
-    Claim("on familiar words they keep their lead", each(PIECES, lambda *n: n[4] < n[8])),
-    Claim("But there, familiar words lose more", each(PIECES, lambda *n: n[12] > n[8] and n[13] > n[9] - 0.02)),
+    Claim("| 437 merges | 13.5–14.5", printed(PIECES, 0), slack=0.1),
+    Claim("→ 10.0–10.8 |", printed(PIECES, 3), slack=0.1),
+    Claim("| 256 merges | 8.5–9.0", printed(PIECES, 6), slack=0.1),
+    Claim("→ 7.5–7.9 |", printed(PIECES, 9), slack=0.1),
+    Claim("437 merges are now no worse than 256 with new words", each(PIECES, lambda *n: n[5] < n[8] + 0.02)),
+    Claim("on familiar words they keep their lead", each(PIECES, lambda *n: n[4] < n[7])),
+    Claim("mixing helps 437 merges, but not 256", each(PIECES, lambda *n: n[5] < n[2] - 0.1 and n[11] > n[8] - 0.02)),
     Claim("In seven runs, 1.59–1.68", printed(CUTS, 2)),
     Claim("instead of 0.88–1.01", printed(CUTS, 0)),
-    Claim("(26 bits) as in our model (29 bits)", each(CUTS, lambda *n: 28 < (n[2] - n[0]) * 10_000 / 241 < 31)),
+    Claim("as in our model (29 bits)", each(CUTS, lambda *n: 28 < (n[2] - n[0]) * 10_000 / 241 < 31)),
 ]
 
 # Lesson 10: after 300 steps on the complete works, by benchmarks/modern_models.py, whose numbers the lesson shows
