@@ -46,6 +46,7 @@ Everything else lives in a folder named for what it does.
     inspection.attention_maps  a model's attention weights, read as it runs, and scores for its heads
     inspection.experiments     ablation, patching and the logit lens, in a model's own forward pass
     inspection.faults          six faults for a chat model: the bug hunt of lesson 10
+    inspection.six_changes     what each change from GPT-2 to Llama did to the loss, as measured for lesson 10
     inspection.plots           every figure that shows numbers
     inspection.explorer        every head of a model, query by query
     inspection.playgrounds     pages that let readers play with a lesson's numbers

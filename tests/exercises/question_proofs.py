@@ -1445,20 +1445,11 @@ def bytes_of_the_cache():
 
 @proves("10.6")
 def rotary_positions_lower_the_loss_most():
-    """By the table that the lesson quotes from tests/proofs/benchmarks/modern_models.py."""
-    import ast
-    from pathlib import Path
+    """By the losses that the lesson shows, measured by tests/proofs/benchmarks/modern_models.py."""
+    from transformer_lessons.inspection import six_changes
 
-    import nbformat
-
-    notebook = nbformat.read(Path(__file__).parents[2] / "notebooks/10_modern_models.ipynb", 4)
-    code = [ast.parse(cell.source).body for cell in notebook.cells if cell.cell_type == "code"]
-    set_to = {
-        ast.unparse(line.targets[0]): line.value for lines in code for line in lines if isinstance(line, ast.Assign)
-    }
-    table, larger, start = (  # nats per character
-        ast.literal_eval(set_to[name]) for name in ("measured", "large", "larger_start")
-    )
+    table = {name: losses[:5] for name, losses in six_changes.SMALL.items()}  # nats per character
+    larger = six_changes.LARGE
     means = {name: sum(losses) / 5 for name, losses in table.items()}
     gains = {name: [means["GPT-2"] - loss for loss in losses] for name, losses in table.items()}
     noise = max(table["GPT-2"]) - min(table["GPT-2"])
@@ -1466,9 +1457,8 @@ def rotary_positions_lower_the_loss_most():
     assert 0.305 < min(gains["rotary"]) < max(gains["rotary"]) < 0.335
     assert 0.005 < means["GPT-2"] - means["SwiGLU"] < 0.015
     assert all(abs(means["GPT-2"] - means[name]) < noise for name in ("RMSNorm", "2 KV heads"))
-    larger["larger positions"] = start["larger"]
     lead = [{name: losses[seed] - larger["rotary"][seed] for name, losses in larger.items()} for seed in range(3)]
-    assert all(one["larger positions"] < 0.75 * one["GPT-2"] for one in lead)
+    assert all(one["larger start"] < 0.75 * one["GPT-2"] for one in lead)
     assert all(one["GPT-2"] - one["SwiGLU"] > 3 * (means["GPT-2"] - means["SwiGLU"]) for one in lead)
     most = max(("RMSNorm", "SwiGLU", "rotary", "2 KV heads"), key=lambda name: min(gains[name]))
     return {

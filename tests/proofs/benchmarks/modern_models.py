@@ -17,6 +17,7 @@ from torch import nn
 
 from transformer_lessons.language import training
 from transformer_lessons.models import Config, LanguageModel
+from transformer_lessons.positions import sinusoidal_encoding
 from transformer_lessons.tasks import shakespeare
 
 RECIPE = training.Recipe(steps=300, batch_size=8, length=64, learning_rate=3e-3, precision="float32")
@@ -27,6 +28,7 @@ CHANGES = {
     "GPT-2": {},
     "larger positions": {},
     "no positions": {},
+    "sinusoids": {},
     "rotary": ROTARY,
     "SwiGLU": GATES,
     "rotary, SwiGLU": ROTARY | GATES,
@@ -52,6 +54,9 @@ def model_with(change, data, seed, sizes):
         nn.init.normal_(model.positions.encoding, std=width**-0.5)  # as large as the embeddings
     if change == "no positions":
         nn.init.zeros_(model.positions.encoding).requires_grad_(False)
+    if change == "sinusoids":  # fixed, and as large as the embeddings
+        waves = sinusoidal_encoding(sizes["max_length"], width)  # their root mean square is 1 / √2
+        model.positions.encoding = nn.Parameter(waves * (2 / width) ** 0.5, requires_grad=False)
     return model
 
 
