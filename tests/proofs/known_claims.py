@@ -582,7 +582,7 @@ def new_words_cost(row):
     return lambda runs, seed: runs[seed].numbers(MERGES)[4 * row + 3] - runs[seed].numbers(MERGES)[4 * row + 2]
 
 
-def leads(runs, seed):
+def lead_on_less_text(runs, seed):
     """By how many bits 437 merges beat bytes on familiar words, with as little text: in batches of 8 rows and of 2."""
     bytes_, _, small, _, *_, less, _, less_small, _ = runs[seed].numbers(READ)
     return [bytes_ - less, small - less_small]
@@ -614,8 +614,8 @@ LESSON_9 = [
     Claim("| 2.60–2.79 |", printed(MERGES, 3)),
     Claim("| bytes, small batches | 1.47–1.55 |", printed(READ, 2)),
     Claim("| 2.08–2.21 |", printed(READ, 3)),
-    Claim("437 merges still lead by 0.6–0.9 bits", lambda runs, seed: leads(runs, seed)[0]),
-    Claim("in small batches, by 0.6–0.8", lambda runs, seed: leads(runs, seed)[1]),
+    Claim("437 merges still lead by 0.6–0.9 bits", lambda runs, seed: lead_on_less_text(runs, seed)[0]),
+    Claim("in small batches, by 0.6–0.8", lambda runs, seed: lead_on_less_text(runs, seed)[1]),
     Claim(
         "the lead shrinks to about one bit",
         lambda runs, seed: 0.95 < runs[seed].numbers(READ)[2] - in_small_batches(runs, seed)[0] < 1.1,
