@@ -305,25 +305,23 @@ def without(part):
     return measure
 
 
-def memorised(d_hidden, shared, depth=4, rate=0.01):
-    return lambda runs, seed: runs[0].fraction_memorised(d_hidden, shared, seed, depth, rate=rate)
+def memorised(d_hidden, shared, depth=4):
+    return lambda runs, seed: runs[0].fraction_memorised(d_hidden, shared, seed, depth)
 
 
-def enlarge(model, factor):
-    """Multiplies all weight matrices of the layers."""
-    for layer in [*model.encoder.layers, *model.decoder.layers]:
-        for matrix in [parameter for parameter in layer.parameters() if parameter.dim() == 2]:
-            matrix.data *= factor
+def enlarge(model, factor, only=("",)):
+    """Multiplies the weight matrices of the layers: all, or those with one of these words in their names."""
+    for name, parameter in model.named_parameters():
+        if ".layers." in name and parameter.dim() == 2 and any(word in name for word in only):
+            parameter.data *= factor
 
 
-def six_layers(norm_first, schedule, missing=None, peak=0.005, norms_at_the_ends=False, factor=1):
+def six_layers(norm_first, schedule, missing=None, peak=0.005, factor=1):
     """The mean of the last ten losses; the lesson's own peak learning rate is 0.005."""
 
     def measure(runs, seed):
         lesson = runs[0]
         model = lesson.build_without(missing, 6, seed) if missing else lesson.build(6, norm_first, seed)
-        if norms_at_the_ends:
-            del model.encoder.norm.forward, model.decoder.norm.forward  # those that leave their input as it is
         enlarge(model, factor)
         losses = lesson.train_to_reverse(
             model, steps=100, share=lambda step: peak / 0.005 * lesson.schedules[schedule](step)
@@ -344,7 +342,7 @@ def costs(name, *steps):
     return measure
 
 
-def before_training(kind, factor):
+def before_training(kind, factor, only=("",)):
     """The loss of untrained models of six layers, as the lesson's cell makes them."""
 
     def measure(runs, seed):
@@ -355,42 +353,39 @@ def before_training(kind, factor):
             "no norms": lambda: lesson.build_without("norms", 6, seed),
         }
         model = made[kind]().double()
-        enlarge(model, factor)
+        enlarge(model, factor, only)
         logits = model(lesson.probe, lesson.answers[:, :-1])
         return torch.nn.functional.cross_entropy(logits.flatten(0, 1), lesson.answers[:, 1:].flatten()).item()
 
     return measure
 
 
-ELEVEN = range(9, 20)  # seeds of untrained stacks; the lesson's own is 9
+ASKING, SIX = ("linear_q", "linear_k"), ("post-norm", "no norms", "pre-norm")
+MANY = range(9, 31)  # seeds of untrained stacks; the lesson's own is 9
 
 
-def left_after(depth, kind):
-    """The share around the mean that is left after so many untrained layers of this kind."""
+def left_after(kind, *depths):
+    """The shares that are left without the mean after so many untrained layers of this kind."""
 
     def measure(runs, seed):
         lesson = runs[0]
-        return lesson.share_around_the_mean(lesson.after_each_layer(**lesson.kinds[kind], seed=seed)[depth])
+        shares = lesson.shares_left(**(lesson.kinds | lesson.variants)[kind], seed=seed)
+        return [shares[depth - 1] for depth in depths]
 
     return measure
 
 
-def left_without_biases(runs, seed):
-    """The same after 32 layers of feed-forward alone, with ReLU, whose biases are zero."""
-    lesson = runs[0]
+SHARPER = "no skip around attention, query weights × 16"
 
-    class WithoutBiases(lesson.WithSwitches):
-        def __init__(self, *sizes, **options):
-            super().__init__(*sizes, **options)
-            for linear in (self.feed_forward.linear_in, self.feed_forward.linear_out):
-                torch.nn.init.zeros_(linear.bias)
 
-    with_biases = lesson.WithSwitches
-    lesson.made["WithSwitches"] = WithoutBiases
-    try:
-        return left_after(32, "… and no attention")(runs, seed)
-    finally:
-        lesson.made["WithSwitches"] = with_biases
+def scale_after_twelve(runs, seed):
+    """How many times as large the pre-norm stream is after twelve untrained layers."""
+    stream = runs[seed].scales["pre-norm"]
+    return stream[-1] / stream[0]
+
+
+def all_below(limit, measure):
+    return lambda runs, seed: max(measure(runs, seed)) < limit
 
 
 def hunted(runs, seed, *fixed):
@@ -411,34 +406,30 @@ def with_only(runs, seed, left):
 
 
 LESSON_7 = [
-    Claim(
-        "After 40 steps, moving the digits costs at most 0.07 nats",
-        lambda runs, seed: costs("its digits moved", 40)(runs, seed)[0] < 0.095,
-    ),
+    Claim("After 40 steps, moving the digits costs 0.00 to 0.19 nats", costs("its digits moved", 40), slack=0.05),
     Claim("another source 0.36 to 1.07", costs("another source", 40), slack=0.05),
-    Claim("After 120 steps, moving them costs 1.05 to 3.10", costs("its digits moved", 120), slack=0.1),
-    Claim("after four layers, 0.06 to 0.24 is left", left_after(4, "no skip around feed-forward"), ELEVEN),
-    Claim("without any, it is 0.08 to 0.24", left_after(4, "… and no attention"), ELEVEN),
-    Claim("with tanh in its place, 0.52 to 0.77 is left", left_after(4, "… and tanh for ReLU"), ELEVEN),
-    Claim("after 32 layers, 0.01 to 0.19 is left", left_after(32, "both skips"), ELEVEN),
+    Claim("After 120 steps, moving them costs 2.50 to 4.85", costs("its digits moved", 120), slack=0.1),
+    Claim("By a factor of 1.4 to 1.7 (five seeds)", scale_after_twelve, slack=0.05),
+    Claim("| both skips | 0.68 to 0.87 | 0.01 to 0.19 |", left_after("both skips", 4, 32), MANY),
     Claim(
-        "with all biases at zero, at most 0.04 is left after 32 layers",
-        lambda runs, seed: left_without_biases(runs, seed) < 0.045,
-        ELEVEN,
+        "Without the skip around attention, almost nothing is left after two layers",
+        all_below(0.005, left_after("no skip around attention", 2, 4, 32)),
+        MANY,
     ),
     Claim(
-        "nearly copies of one vector after two layers",
-        lambda runs, seed: (
-            max(left_after(2, kind)(runs, seed) for kind in ("no skip around attention", "… and no feed-forward"))
-            < 0.005
-        ),
-        ELEVEN,
+        "sixteen tokens became nearly copies of one vector within two untrained layers",
+        all_below(0.005, left_after("no skip around attention, no feed-forward", 2)),
+        MANY,
     ),
-    Claim(
-        "Larger query weights only delay this",
-        lambda runs, seed: left_after(32, "… and query weights × 16")(runs, seed) < 0.005,
-        ELEVEN,
-    ),
+    Claim("Larger query weights only delay it", all_below(0.005, left_after(SHARPER, 32)), MANY),
+    Claim("| feed-forward alone | 0.07 to 0.33 |", left_after("feed-forward alone", 4), MANY),
+    Claim("| feed-forward alone | 0.07 to 0.33 | 0.00 |", all_below(0.005, left_after("feed-forward alone", 32)), MANY),
+    Claim("| the same, no biases | 0.13 to 0.46 |", left_after("feed-forward alone, no biases", 4), MANY),
+    Claim("| 0.00 to 0.06 |", left_after("feed-forward alone, no biases", 32), MANY),
+    Claim("| feed-forward alone, tanh | 0.49 to 0.77 |", left_after("feed-forward alone, tanh for ReLU", 4), MANY),
+    Claim("| 0.01 to 0.24 |", left_after("feed-forward alone, tanh for ReLU", 32), MANY),
+    Claim("| the same, no biases | 0.77 to 0.99 |", left_after("feed-forward alone, tanh, no biases", 4), MANY),
+    Claim("| 0.68 to 0.99 |", left_after("feed-forward alone, tanh, no biases", 32), MANY),
     Claim(
         "without either, the model reverses at most one of 64 sequences",
         lambda runs, seed: max(without(part)(runs, seed) for part in ("positions", "cross_attention")) <= 1 / 64,
@@ -456,29 +447,21 @@ LESSON_7 = [
         [0],
     ),
     Claim(
-        "the stack gets at most 0.22 of the labels right",
+        "| none | at most 0.22 |",
         lambda runs, seed: memorised(16, False, depth=0)(runs, seed) < 0.24,
         range(14),
     ),
-    Claim("four separate ones get 0.86 to 0.96", memorised(16, False), range(14)),
-    Claim("One shared layer gets 0.39 to 0.49", memorised(16, True), range(14)),
-    Claim("gets 0.70 to 0.84", memorised(64, True), range(14)),
-    Claim("it gets 0.81 to 0.97", memorised(64, True, depth=1), range(14)),
-    Claim("the four get 0.64 to 0.74", memorised(16, False, rate=0.003)),
-    Claim("the wide one, used once, 0.51 to 0.56", memorised(64, True, depth=1, rate=0.003)),
+    Claim("| four | 0.86 to 0.96 |", memorised(16, False), range(14)),
+    Claim("| one, 4 times | 0.39 to 0.49 |", memorised(16, True), range(14)),
+    Claim("| one, once | 0.32 to 0.39 |", memorised(16, True, depth=1), range(14)),
+    Claim("| one wide, 4 times | 0.70 to 0.84 |", memorised(64, True), range(14)),
+    Claim("| one wide, once | 0.81 to 0.97 |", memorised(64, True, depth=1), range(14)),
     Claim("| post-norm | 1.16 to 1.37 |", six_layers(False, "full start")),
     Claim("| 0.59 to 0.89 |", six_layers(False, "warm-up")),
     Claim("| no norms | 0.02 to 0.10 |", six_layers(False, "full start", missing="norms")),
     Claim("| 0.08 to 0.20 |", six_layers(False, "warm-up", missing="norms")),
-    Claim(
-        "| norms only at the ends | 1.24 to 1.90 |",
-        six_layers(False, "full start", missing="norms", norms_at_the_ends=True),
-    ),
-    Claim("| 0.18 to 0.40 |", six_layers(False, "warm-up", missing="norms", norms_at_the_ends=True)),
     Claim("| pre-norm | 0.15 to 0.30 |", six_layers(True, "full start")),
     Claim("| 0.15 to 0.32 |", six_layers(True, "warm-up")),
-    Claim("| no skips | 2.20 |", six_layers(False, "full start", missing="skips")),
-    Claim("| 2.00 to 2.11 |", six_layers(False, "warm-up", missing="skips")),
     Claim(
         "the loss without norms is 15,000 nats or more",
         lambda runs, seed: before_training("no norms", 2)(runs, seed) > 15_000,
@@ -488,18 +471,29 @@ LESSON_7 = [
         lambda runs, seed: max(before_training(kind, 2)(runs, seed) for kind in ("post-norm", "pre-norm")) < 3.15,
     ),
     Claim(
-        "the model without norms is still above 1,000",
+        "the doubled model without norms is still above 1,000",
         lambda runs, seed: six_layers(False, "full start", missing="norms", factor=2)(runs, seed) > 1000,
     ),
+    Claim(
+        "Doubled queries and keys do little harm",
+        lambda runs, seed: max(before_training(kind, 2, ASKING)(runs, seed) for kind in SIX) < 8.5,
+    ),
+    Claim("Post-norm, at 2.00 to 2.11", six_layers(False, "full start", factor=2)),
     Claim("pre-norm at 0.74 to 1.03", six_layers(True, "full start", factor=2), slack=0.1),
-    Claim("their loss is 2.20, that of guessing", six_layers(False, "full start", missing="skips")),
+    Claim("their loss is 2.20", six_layers(False, "full start", missing="skips")),
+    Claim("with warm-up, 2.00 to 2.11", six_layers(False, "warm-up", missing="skips")),
     Claim("the last loss *rises*", lambda runs, seed: hunted(runs, seed, 5)[0] > hunted(runs, seed)[0]),
     Claim(
         "Leave in just number 1, 3, 4 or 6, and the model still reverses all 64 sequences",
         lambda runs, seed: min(with_only(runs, seed, left)[1] for left in (1, 3, 4, 6)) == 64,
     ),
     Claim(
-        "Leave in just number 5, and the last loss is 0.00, but the model reverses none",
+        "With just number 2, the last loss stays near 1.1",
+        lambda runs, seed: with_only(runs, seed, 2)[0],
+        slack=0.1,
+    ),
+    Claim(
+        "With just number 5, it is 0.00, but the model reverses none",
         lambda runs, seed: with_only(runs, seed, 5)[0] < 0.005 and with_only(runs, seed, 5)[1] == 0,
     ),
 ]

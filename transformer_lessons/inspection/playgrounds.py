@@ -183,7 +183,8 @@ def level_the_features(*norms):
     """Lesson 7, and with RMSNorm lesson 10: the features of a token, to be dragged, and what the norms make of them."""
     from transformer_lessons.inspection import plots
 
-    token, names = torch.tensor([1.0, 5.0, 6.0, 8.0]), list(norms or ["layer norm"])
+    token = torch.tensor([1.0, 5.0, 6.0, 8.0] if norms else [1.5, 4.5, 5.5, 8.5])  # half of the one that lesson 7 shows
+    names = list(norms or ["layer norm"])
     found = {
         name: (functional.rms_norm if name == "RMSNorm" else functional.layer_norm)(token, (4,), eps=1e-5)
         for name in names
