@@ -266,13 +266,13 @@ def share_the_keys():
 
 
 def follow_the_copy():
-    """Lesson 11: an induction head with weights that can be read: it copies what followed the last word before."""
+    """Lesson 11: an induction head with weights that can be read: it copies what came after this word last time."""
     from transformer_lessons.inspection import plots
 
     words, tokens, factor = ["the", "cat", "sat", "on", "a", "mat"], [0, 1, 2, 3, 4, 5, 0, 1], 6
     weights, chances = induction_by_hand(tokens, len(words), factor)
     best = chances.argmax().item()
-    title = "An induction head finds what followed the last word before, and copies it"
+    title = "An induction head finds what came after this word last time, and copies it"
     text = [words[token] for token in tokens]
     picture = plots.show_weights(weights[None], title, [text[-1]], text)
     sentence = (
