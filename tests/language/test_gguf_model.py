@@ -50,6 +50,18 @@ def test_only_queries_and_keys_change_their_order():
         assert same != bool(re.search("attn_[qk]", name)), name
 
 
+def test_rows_in_four_bits_give_the_models_weights(tmp_path):
+    file = GGUFFile(tiny_gguf.write(tmp_path / "x", kind="Q4_1"))
+    weights = gguf_model.read_model(file).state_dict()
+    packed = gguf_model.from_gguf(gguf_model.four_bit_rows(file), tiny_gguf.HEADS, tiny_gguf.KEY_HEADS)
+    assert len(packed) == sum(stored.kind == "Q4_1" for stored in file.stored.values()) > 0
+    for name, rows in packed.items():
+        blocks = rows.shape[1] // 34
+        scales, minima, numbers = rows.split([blocks, blocks, 32 * blocks], dim=1)
+        unpacked = scales[..., None] * numbers.unflatten(1, (blocks, 32)) + minima[..., None]
+        torch.testing.assert_close(unpacked.flatten(1), weights[name], rtol=0, atol=0)
+
+
 def test_a_file_without_an_unembedding_uses_the_embeddings_table_and_one_with_it_does_not(tmp_path, tiny):
     tied, _ = gguf_model.load(tiny)
     assert tied.config.tied

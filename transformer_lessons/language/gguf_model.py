@@ -159,6 +159,21 @@ def from_gguf(tensors: dict[str, torch.Tensor], num_heads: int, num_key_heads: i
     return renamed
 
 
+def four_bit_rows(file: GGUFFile) -> dict[str, torch.Tensor]:
+    """For each matrix in Q4_1, its rows: the scales of a row's blocks, then their minima, then their numbers.
+
+    So a row stays in one piece when from_gguf puts the rows in order. A block has one scale, one minimum, 32 numbers.
+    """
+    rows = {}
+    for name, stored in file.stored.items():
+        if stored.kind == "Q4_1":
+            scales, minima, nibbles = file.q4_1_blocks(name)
+            numbers = torch.cat([nibbles & 15, nibbles >> 4], dim=1)  # (blocks, 32)
+            parts = [part.reshape(stored.shape[0], -1) for part in (scales, minima, numbers)]
+            rows[name] = torch.cat(parts, dim=1)
+    return rows
+
+
 def translate(name: str) -> str:
     """blk.0.attn_q.weight becomes layers.0.attention.linear_q.weight."""
     return ".".join(NAMES.get(part, part) for part in name.split("."))
