@@ -16,20 +16,26 @@ from anchors import slug
 from exercises import EXERCISES, contract_of, link_to_lesson, place_in_lesson
 from markup import HIDE_TOC, html, paragraphs
 
+from transformer_lessons.exercises.catalogue.previous_token_score import draw_maps
 from transformer_lessons.exercises.checker.comparison import alike, unchanged
 from transformer_lessons.exercises.checker.sandbox import attempt
 from transformer_lessons.exercises.checker.values import clone
 
 TRIED = (
     *("softmax", "self_attention", "attention", "scaled_dot_product_attention", "split_heads", "merge_heads"),
-    *("causal_mask", "padding_mask", "layer_norm", "rms_norm", "swiglu"),
+    *("causal_mask", "padding_mask", "masked_softmax", "layer_norm", "rms_norm", "swiglu"),
+    *("grouped_query_attention", "previous_token_score", "induction_score", "ablate_head", "sliding_window_mask"),
 )
 MOST = 300  # numbers that the inputs of a case may have
-FAR = [[30.0, 10.0, 0.0], [30.0, 9.9, 0.0], [-30.0, 10.0, 0.0], [0.0, 0.0, 1.0]]
-MORE_INPUTS = {  # what a check tries besides its draws
+FAR = [[30.0, 10.0, 0.0], [30.0, 9.9, 0.0], [-30.0, 10.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 750.0]]
+MORE_INPUTS = {  # what a check tries besides its draws, or smaller cases than those
+    "ablate_head": [(torch.arange(1.0, 17.0).double().reshape(1, 4, 2, 2), 0)],
+    "induction_score": [(draw_maps(None, batch=2, heads=1, length=6, back=2), 3)],
     "softmax": [(np.array([2, 1, 0]),)],
     "self_attention": [(np.array(FAR),)],
     "causal_mask": [(65,)],
+    "masked_softmax": [(torch.tensor([[0.5, 760.0, -0.5]]).double(), torch.tensor([[True, False, True]]))],
+    "sliding_window_mask": [(20, 18)],
     "layer_norm": [  # in float64, this mean is as large as 10,000 is in float32
         (
             torch.tensor([[3.0, -1.0, 1.0], [0.0, 2.0, -5.0]]).double() + 1e8,
@@ -57,13 +63,17 @@ def size(value):
     return math.prod(value.shape) if isinstance(value, np.ndarray | torch.Tensor) else 1
 
 
+def is_in_float32(value):
+    return getattr(value, "dtype", None) is torch.float32
+
+
 @cache
 def inputs_of(name):
     """What an answer is called with: the first draws of the check, without the largest."""
     drawn = [case.inputs for case in EXERCISES[name].cases(0)]
-    small = [inputs for inputs in drawn if sum(map(size, inputs)) <= MOST]
-    if name == "causal_mask":
-        small = [(length,) for (length,) in small if length < 100]  # a browser should answer at once
+    small = [inputs for inputs in drawn if sum(map(size, inputs)) <= MOST and not any(map(is_in_float32, inputs))]
+    if name in ("causal_mask", "sliding_window_mask"):
+        small = [inputs for inputs in small if max(inputs) < 100]  # a browser should answer at once
     return [tuple(map(rounded, inputs)) for inputs in small] + MORE_INPUTS.get(name, [])
 
 
@@ -73,15 +83,15 @@ def expected_of(name):
 
 
 def results_of(name, answer):
-    """For each case (result or None if it raises an error, whether an input is changed)."""
+    """For each case (result or None if it raises an error, numbers of the inputs that are changed)."""
     results = []
     for inputs in inputs_of(name):
         own = list(map(clone, inputs))
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             outcome = attempt(lambda own=own: answer(*own))
-        changed = not all(map(unchanged, inputs, own))
-        results.append((outcome.value if outcome.ok else None, outcome.ok and changed))
+        changed = [at for at, pair in enumerate(zip(inputs, own, strict=True)) if outcome.ok and not unchanged(*pair)]
+        results.append((outcome.value if outcome.ok else None, changed))
     return results
 
 
@@ -103,12 +113,14 @@ def sum_of(numbers):
     return sum(x * math.cos(place) for place, x in enumerate(plain, 1))
 
 
-def mark_of(value, expected):
-    """What one of the results is: "=" if it is the expected one, or its kind, dtype and shape, and a weighted sum."""
-    if not isinstance(value, np.ndarray | np.generic | torch.Tensor):
+def mark_of(value, expected, exact):
+    """What one of the results is: "=" if it is the expected one, "~" if only zeros are not exactly 0 though they should
+    be, or else its kind, dtype and shape, and a weighted sum.
+    """
+    if not isinstance(value, np.ndarray | np.generic | torch.Tensor) or "complex" in str(value.dtype):
         return "?"
     if alike(value, expected, 2e-5):
-        return "="
+        return "=" if alike(value, expected, 2e-5, exact) else "~"
     dtype = str(value.dtype).removeprefix("torch.")[0].replace("u", "i").replace("c", "?")
     kind = "t" if isinstance(value, torch.Tensor) else "a"
     numbers = value.flatten().tolist()
@@ -127,18 +139,19 @@ def mark_of_kind(value):
 
 def pattern_of(name, answer):
     """The marks of an answer's results in one line, case by case; None if it has results that no mark can tell."""
-    marks, is_changed = [], False
+    exercise, marks, all_changed = EXERCISES[name], [], set()
     for (value, changed), expected in zip(results_of(name, answer), expected_of(name), strict=True):
-        is_changed = is_changed or changed
+        all_changed |= set(changed)
         values, wanted = parts_of(value), parts_of(expected)
         if value is None:
             marks.append("=" if is_spared(name, len(marks)) else "!")
         else:
             wanted = wanted + [None] * (len(values) - len(wanted))
-            marks.append("|".join(map(mark_of, values, wanted)))
+            marks.append("|".join(mark_of(*pair, exercise.exact_zeros) for pair in zip(values, wanted, strict=False)))
     if any("?" in mark for mark in marks):
         return None
-    return "c"[: int(is_changed)] + " ".join(
+    changes = f"c{''.join(map(str, sorted(all_changed)))} " if all_changed else ""
+    return changes + " ".join(
         "=" if set(mark) <= set("=|") and mark.count("|") + 1 == parts(name) else mark for mark in marks
     )
 
@@ -208,6 +221,7 @@ def told(name):
         "stub": exercise.stub.strip(),
         "lesson": exercise.lesson,
         "gradients": bool(exercise.gradients),
+        "exact": exercise.exact_zeros,
         "earlier": TRIED[: TRIED.index(name)],
         "inputs": exercise.inputs,
         "returns": [exercise.returns] if isinstance(exercise.returns, str) else list(exercise.returns),

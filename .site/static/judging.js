@@ -17,31 +17,32 @@ globalThis.judging = (() => {
   const kindOf = value => value instanceof Tensor ? (value.numpy ? 'a' : 't') + value.dtype[0] : '?';
 
   // "" if a result is the expected one, or else how it differs: its kind, dtype or shape, or in its numbers.
-  function differs(value, expected) {
+  function differs(value, expected, exact) {
     if (!(value instanceof Tensor) || value.numpy !== expected.numpy) return 'kind';
     if (value.dtype !== expected.dtype) return 'dtype';
     if (String(value.shape) !== String(expected.shape)) return 'shape';
     const numbers = values(value);
     if (expected.total !== undefined) return closeSums(sumOf(numbers), expected.total, numbers) ? '' : 'numbers';
-    return wrongPlaces(value, expected).length ? (numbers.every(Number.isFinite) ? 'numbers' : 'finite') : '';
+    if (wrongPlaces(value, expected).length) return numbers.every(Number.isFinite) ? 'numbers' : 'finite';
+    return wrongPlaces(value, expected, exact).length ? 'zeros' : '';
   }
-  function wrongPlaces(value, expected) {
+  function wrongPlaces(value, expected, exact = false) {  // exact: where 0 is expected, nothing but 0 will do
     const right = values(expected), near = TOLERANCE * Math.max(1e-3, ...right.map(Math.abs));
-    return values(value).flatMap((number, at) => Math.abs(number - right[at]) <= near ? [] : [at]);
+    return values(value).flatMap((number, at) => Math.abs(number - right[at]) <= near && !(exact && !number !== !right[at]) ? [] : [at]);
   }
 
   function agrees(pattern, cases) {  // does a known mistake give these results?
-    const changes = pattern.startsWith('c'), marks = pattern.slice(changes).split(' ');
-    return changes === cases.some(({changed}) => changed?.length) && marks.every((mark, number) => {
+    const [, changes = '', rest] = pattern.match(/^(?:c(\d+) )?(.*)$/), marks = rest.split(' ');
+    return changes === [...new Set(cases.flatMap(({changed}) => changed ?? []))].sort().join('') && marks.every((mark, number) => {
       const one = cases[number];
       if (mark === '!' || one.fault !== undefined) return mark === '!' && one.fault !== undefined || mark === '=' && one.right;
       if (mark === '=') return one.right;
       const parts = partsOf(one.value), wanted = mark.split('|');
       return parts.length === wanted.length && wanted.every((part, at) => {
-        if (part === '=') return one.differences[at] === '';
+        if (part === '=' || part === '~') return one.differences[at] === (part === '=' ? '' : 'zeros');
         const [, kind, shape, total] = part.match(/^(?:(\w\w)([\d,]*):)?(.+)$/), numbers = parts[at] instanceof Tensor ? values(parts[at]) : null;
         const expected = one.expected[at];
-        return numbers && one.differences[at] !== '' && kindOf(parts[at]) === (kind ?? kindOf(expected)) && String(parts[at].shape) === (kind ? shape : String(expected.shape)) && closeSums(sumOf(numbers), Number(total), numbers);
+        return numbers && !['', 'zeros'].includes(one.differences[at]) && kindOf(parts[at]) === (kind ?? kindOf(expected)) && String(parts[at].shape) === (kind ? shape : String(expected.shape)) && closeSums(sumOf(numbers), Number(total), numbers);
       });
     });
   }
@@ -58,7 +59,7 @@ globalThis.judging = (() => {
     const {returns, shapes} = told, several = returns.length > 1;
     if (several && (!Array.isArray(value) || value.length !== returns.length)) return [`It returns ${kindIn(value)}; the ${returns.length} results (${returns.join(', ')}) are expected.`, null, 'the wrong number of results.'];
     if (!several && Array.isArray(value)) return [`The result is ${kindIn(value)}; ${expected[0].numpy ? 'a NumPy array' : 'a tensor'} is expected.`, null, HEADLINES.kind];
-    const order = ['kind', 'dtype', 'shape', 'finite', 'numbers'];
+    const order = ['kind', 'dtype', 'shape', 'finite', 'numbers', 'zeros'];
     const at = returns.map((_, place) => place).filter(place => differences[place]).reverse().sort((a, b) => order.indexOf(differences[a]) - order.indexOf(differences[b]))[0];
     const the = returns[at] === 'result' ? 'The result' : `\`${returns[at]}\``, mine = partsOf(value)[at], right = expected[at];
     const fine = several && returns.filter((_, place) => !differences[place]).map(name => `\`${name}\` is right.`).join(' ');
@@ -73,10 +74,14 @@ globalThis.judging = (() => {
         const [yours, theirs] = two[0] === two[1] ? [mine, right].map(one => String(Number(values(one)[first].toPrecision(7)))) : two;
         return `${the} has the right shape, but not the right numbers. The first that differs is \`${returns[at]}[${placeOf(first, mine.shape).join(', ')}]\`: ${yours} instead of ${theirs}.`;
       },
+      zeros: () => {
+        const [first] = wrongPlaces(mine, right, true), place = `${returns[at]}[${placeOf(first, mine.shape).join(', ')}]`, number = values(mine)[first];
+        return number ? `\`${place}\` is ${number.toExponential(1)}: that is little, but not 0.` : `\`${place}\` is 0, where a number other than 0 is expected.`;
+      },
     }[differences[at]]();
     return [`${sentence}${fine ? ` ${fine}` : ''}`, at, HEADLINES[differences[at]]];
   }
-  const HEADLINES = {kind: 'the wrong kind of result.', dtype: 'the wrong kind of numbers.', shape: 'the wrong shape.', finite: 'numbers that are not finite.', numbers: 'the wrong numbers.'};
+  const HEADLINES = {kind: 'the wrong kind of result.', dtype: 'the wrong kind of numbers.', shape: 'the wrong shape.', finite: 'numbers that are not finite.', numbers: 'the wrong numbers.', zeros: 'almost right.'};
   const WORDS = {float: 'floats', int: 'whole numbers', bool: 'booleans'};
   const placeOf = (at, shape) => shape.map((size, dim) => Math.floor(at / product(shape.slice(dim + 1))) % size);
 
@@ -100,7 +105,7 @@ globalThis.judging = (() => {
     if (at === null || at === undefined || one.fault !== undefined) return made;
     const mine = partsOf(one.value)[at], right = one.expected[at], name = told.returns[at];
     if (right.total !== undefined) return made;
-    const alike = mine instanceof Tensor && String(mine.shape) === String(right.shape), wrong = alike ? wrongPlaces(mine, right) : [];
+    const alike = mine instanceof Tensor && String(mine.shape) === String(right.shape), wrong = alike ? wrongPlaces(mine, right, told.exact) : [];
     if (mine instanceof Tensor && product(mine.shape) <= 400) made.yours = {name, ...matrixOf(mine, wrong)};
     made.expected = {name, ...matrixOf(right, wrong)};
     return made;
@@ -116,9 +121,9 @@ globalThis.judging = (() => {
     const cases = outcomes.map((outcome, number) => {
       const {spared} = told.cases[number], expected = told.cases[number].expected.map(readable), parts = partsOf(outcome.value);
       const before = told.cases[number].inputs.map(readable);
-      const changed = told.inputs.filter((_, at) => before[at] instanceof Tensor && String(values(before[at])) !== String(values(inputs[number][at])));
+      const changed = before.flatMap((value, at) => value instanceof Tensor && String(values(value)) !== String(values(inputs[number][at])) ? [at] : []);
       const fits = outcome.fault === undefined && (told.returns.length > 1 ? Array.isArray(outcome.value) : !Array.isArray(outcome.value)) && parts.length === expected.length;
-      const differences = outcome.fault === undefined ? expected.map((right, at) => differs(parts[at], right)) : [];
+      const differences = outcome.fault === undefined ? expected.map((right, at) => differs(parts[at], right, told.exact)) : [];
       const one = {...outcome, inputs: before, expected, differences, changed: outcome.fault === undefined ? changed : [], right: fits && differences.every(kind => !kind)};
       return spared && outcome.fault !== undefined && !outcome.endless ? {...one, right: true} : one;
     });
@@ -131,9 +136,9 @@ globalThis.judging = (() => {
     const named = pair ? pair.slice(0, 2).map(place => told.mistakes[place]) : alone;
     if (named.length) {
       const wrong = cases.find(one => !one.right && one.fault === undefined), [said, place] = wrong ? describe(told, wrong) : ['', null];
-      return {sign: '✗', both: Boolean(pair), mistakes: named.map(([name, anchor, why, look]) => ({name, anchor, why, look})), why: [], said: !wrong || wrong.differences[place] === 'numbers' ? '' : said, case: wrong && shownCase(told, wrong, place)};
+      return {sign: '✗', both: Boolean(pair), mistakes: named.map(([name, anchor, why, look]) => ({name, anchor, why, look})), why: [], said: !wrong || ['numbers', 'zeros'].includes(wrong.differences[place]) ? '' : said, case: wrong && shownCase(told, wrong, place)};
     }
-    if (!first) return {sign: '✗', headline: 'it changes its input.', why: [`The results are right, but ${list([...new Set(cases.flatMap(one => one.changed))].map(name => `\`${name}\``))} is different after the call.`]};
+    if (!first) return {sign: '✗', headline: 'it changes its input.', why: [`The results are right, but ${list([...new Set(cases.flatMap(one => one.changed))].map(at => `\`${told.inputs[at]}\``))} is different after the call.`]};
     const before = cases.indexOf(first);
     if (first.fault !== undefined) return {sign: '✗', headline: `an error in line ${first.line}.`, why: [first.fault, ...before ? [`${before === 1 ? 'The result before it was' : `The ${before} results before it were`} right.`] : []], line: first.line, case: shownCase(told, first, null)};
     return {sign: '✗', headline, why: [sentence], unknown: true, case: shownCase(told, first, at)};

@@ -1,7 +1,7 @@
 // A small part of Python: what an answer of a few lines needs. Each piece of the code that is typed becomes a function.
 globalThis.python = (() => {
   const {Fault, Tuple, Ellipsis, fail} = tensors;
-  const {modules, builtins, operate, unary, inPlace, truth, attribute, items, getItem, setItem, repr, kindOf, nearest} = library;
+  const {modules, course, builtins, operate, unary, inPlace, truth, attribute, items, getItem, setItem, repr, kindOf, nearest} = library;
   const MOST_STEPS = 100000, MOST_SECONDS = 8;
   let line = 0, steps = 0, until = 0, depth = 0, earlier = [];  // exercises before this one
 
@@ -56,8 +56,10 @@ globalThis.python = (() => {
   // --- what they mean: `get` gives a value, `set` takes one ---
 
   const KEYWORDS = ['and', 'as', 'assert', 'break', 'class', 'continue', 'def', 'del', 'elif', 'else', 'except', 'finally', 'for', 'from', 'global', 'if', 'import', 'in', 'is', 'lambda', 'nonlocal', 'not', 'or', 'pass', 'raise', 'return', 'try', 'while', 'with', 'yield', 'async', 'await', 'match'];
+  const IMPORTED = {torch: modules.torch, numpy: modules.np, math: modules.math, 'torch.nn': modules.nn, 'torch.nn.functional': modules.F,
+    'transformer_lessons.attention': course.attention, 'transformer_lessons.masks': course.masks};
   const CONSTANTS = {None: null, True: true, False: false};
-  const LEVELS = [['|'], ['^'], ['&'], ['+', '-'], ['*', '/', '//', '%', '@']];
+  const LEVELS = [['|'], ['^'], ['&'], ['<<', '>>'], ['+', '-'], ['*', '/', '//', '%', '@']];
   const COMPARISONS = ['==', '!=', '<', '>', '<=', '>=', 'in', 'is', 'not'];
 
   function parse(source) {
@@ -456,10 +458,14 @@ globalThis.python = (() => {
     function imported() {
       const place = word().line, text = [];
       while (word().kind !== 'end') text.push(words[at++].text);
-      const [, from, path, as] = text.join(' ').match(/^(?:from ([\w. ]+) )?import ([\w. ]+?)(?: as (\w+))?$/) ?? [];
-      const full = path && `${from ? `${from}.` : ''}${path}`.replaceAll(' ', ''), value = {torch: modules.torch, numpy: modules.np, math: modules.math, 'torch.nn': modules.nn, 'torch.nn.functional': modules.F}[full];
-      if (!value) throw wrongAt(place, 'This page imports only torch, torch.nn, torch.nn.functional, numpy and math.');
-      return scope => void scope.names.set(as ?? (from ? path : full.split('.')[0]), !from && !as ? modules[full.split('.')[0]] ?? value : value);
+      const [, from, all = ''] = text.join(' ').match(/^(?:from ([\w. ]+) )?import ([\w., ]+)$/) ?? [];
+      const named = all.split(',').map(one => {
+        const [path, as] = one.trim().split(' as '), full = `${from ? `${from}.` : ''}${path}`.replaceAll(' ', ''), [root] = full.split('.');
+        const known = Object.hasOwn(IMPORTED, full) && (from || as || Object.hasOwn(modules, root) || !full.includes('.'));
+        if (!known) throw wrongAt(place, 'This page imports only torch, torch.nn, torch.nn.functional, numpy and math.');
+        return [as ?? (from ? path : root), from || as ? IMPORTED[full] : modules[root] ?? IMPORTED[full]];
+      });
+      return scope => named.forEach(([name, value]) => scope.names.set(name, value));
     }
 
     const body = [];
@@ -522,7 +528,7 @@ globalThis.python = (() => {
         return {fault: fault.message, line: fault.line ?? line, empty: Boolean(fault.empty), endless: Boolean(fault.endless), printed};
       }
     };
-    library.ask(gradients);
+    library.ask(gradients, name);
     earlier = told.earlier ?? [];
     until = Date.now() + MOST_SECONDS * 1000;
     const named = source => new Set(wordsOf(source).flatMap(({kind, text}) => kind === 'name' ? [text] : []));

@@ -105,6 +105,12 @@ globalThis.tensors = (() => {
     const [from, to] = [dimension(start, tensor), dimension(end, tensor)], {shape} = tensor;
     return reshape(tensor, [...shape.slice(0, from), product(shape.slice(from, to + 1)), ...shape.slice(to + 1)]);
   };
+  function diagonal(tensor, far, one, other) {  // the last dimension of the view
+    const [a, b] = [one, other].map(dim => dimension(dim, tensor)), {shape, strides} = tensor, stays = (_, dim) => dim !== a && dim !== b;
+    const size = Math.max(0, Math.min(shape[a] + Math.min(0, far), shape[b] - Math.max(0, far)));
+    const start = tensor.offset + Math.max(0, far) * strides[b] - Math.min(0, far) * strides[a];
+    return tensor.view([...shape.filter(stays), size], [...strides.filter(stays), strides[a] + strides[b]], start);
+  }
   function broadcast(...shapes) {
     const length = Math.max(...shapes.map(shape => shape.length));
     return countFrom(length).map(at => shapes.map(shape => shape[at - length + shape.length] ?? 1).reduce((one, other) => {
@@ -228,7 +234,8 @@ globalThis.tensors = (() => {
     if (missing < 0) fail(`There are ${sum(items.map(takes))} indices, but the shape ${shown(tensor.shape)} has ${tensor.shape.length} dimensions.`);
     const dots = items.includes(Ellipsis) ? items.indexOf(Ellipsis) : items.length;
     const whole = [...items.slice(0, dots), ...countFrom(missing).map(() => ({slice: [null, null, null]})), ...items.slice(dots + 1)];
-    let result = tensor, at = 0, gathered = false;
+    const severalNumbers = tensor.numpy && whole.some(item => item instanceof Tensor), chosen = [];  // in NumPy, a number is then a tensor, too
+    let result = tensor, at = 0;
     for (const item of whole) {
       if (item === null) result = unsqueeze(result, at++);
       else if (item.slice) {
@@ -236,32 +243,38 @@ globalThis.tensors = (() => {
         if (step < 0 && !tensor.numpy) fail('A slice of a tensor cannot have a negative step; flip turns a dimension round.');
         result = result.view(result.shape.with(at, count), result.strides.with(at, result.strides[at] * step), result.offset + start * result.strides[at]);
         at += 1;
-      } else if (typeof item === 'number') {
+      } else if (typeof item === 'number' && !severalNumbers) {
         const size = result.shape[at], place = item < 0 ? item + size : item;
         if (!(place >= 0 && place < size)) fail(`Index ${item} is out of range: dimension ${at} has the size ${size}.`);
         result = result.view(result.shape.toSpliced(at, 1), result.strides.toSpliced(at, 1), result.offset + place * result.strides[at]);
-      } else if (gathered) fail('This page takes only one tensor or list as an index.');
-      else {
-        gathered = true;
-        result = gather(result, at, item);
-        at += item.dtype === 'bool' ? 1 : item.shape.length;
+      } else {
+        const index = typeof item === 'number' ? make([item], [], {dtype: 'int'}) : item;
+        chosen.push(...index.dtype === 'bool' ? placesOf(index, result.shape, at) : [[at, index]]);
+        at += takes(item);
       }
     }
-    return result;
+    return chosen.length ? gather(result, chosen) : result;
   }
-  function gather(tensor, at, index) {
-    if (index.dtype === 'float') fail('An index must be whole numbers or booleans, not floats.');
-    let [from, rows, shape] = [tensor, values(index), index.shape];
-    if (index.dtype === 'bool') {
-      if (index.shape.some((size, dim) => size !== tensor.shape[at + dim])) fail(`A mask of shape ${shown(index.shape)} does not fit the shape ${shown(tensor.shape)}.`);
-      from = index.shape.length ? flatten(copy(tensor), at, at + index.shape.length - 1) : fail('This page takes no single boolean as an index.');
-      rows = rows.flatMap((number, row) => number ? [row] : []);
-      shape = [rows.length];
-    }
-    const [front, size, back] = [from.shape.slice(0, at), from.shape[at], from.shape.slice(at + 1)];
-    const found = rows.map(row => part(from, Tuple.from([...front.map(() => ({slice: [null, null, null]})), row < -size || row >= size ? fail(`Index ${row} is out of range: the dimension has the size ${size}.`) : row])));
-    const numbers = permute(make(found.flatMap(values), [rows.length, ...front, ...back], tensor), [...front.map((_, dim) => dim + 1), 0, ...back.map((_, dim) => dim + 1 + front.length)]);
-    return reshape(numbers, [...front, ...shape, ...back]);
+  function placesOf(mask, shape, at) {  // where it is true: for each of its dimensions, a list of whole numbers
+    if (!mask.shape.length) fail('This page takes no single boolean as an index.');
+    if (mask.shape.some((size, dim) => size !== shape[at + dim])) fail(`A mask of shape ${shown(mask.shape)} does not fit the shape ${shown(shape)}.`);
+    const rows = values(mask).flatMap((number, row) => number ? [row] : []), steps = stridesOf(mask.shape);
+    return mask.shape.map((size, dim) => [at + dim, make(rows.map(row => Math.floor(row / steps[dim]) % size), [rows.length], {dtype: 'int'})]);
+  }
+  function gather(tensor, chosen) {  // by [dimension, tensor of whole numbers], of which there may be several
+    if (chosen.some(([, index]) => index.dtype === 'float')) fail('An index must be whole numbers or booleans, not floats.');
+    const dims = chosen.map(([dim]) => dim), shape = broadcast(...chosen.map(([, index]) => index.shape));
+    const rest = countFrom(tensor.shape.length).filter(dim => !dims.includes(dim)), together = dims.at(-1) - dims[0] === dims.length - 1;
+    const front = rest.filter(dim => together && dim < dims[0]), back = rest.slice(front.length), sizes = list => list.map(dim => tensor.shape[dim]);
+    const steps = list => places(tensor.view(sizes(list), list.map(dim => tensor.strides[dim]), 0)), [before, after] = [front, back].map(steps);
+    const lists = chosen.map(([dim, index]) => values(expand(index, shape)).map(row => {
+      const size = tensor.shape[dim];
+      if (row < -size || row >= size) fail(`Index ${row} is out of range: the dimension has the size ${size}.`);
+      return (row < 0 ? row + size : row) * tensor.strides[dim];
+    }));
+    const found = countFrom(product(shape)).map(at => lists.reduce((place, list) => place + list[at], tensor.offset));
+    const numbers = before.flatMap(one => found.flatMap(two => after.map(three => tensor.data[one + two + three])));
+    return make(numbers, [...sizes(front), ...shape, ...sizes(back)], tensor);
   }
   function spanOf([start, stop, step], size) {  // where a slice begins, how many it has, and its step
     const by = step ?? 1, bound = (number, low, high) => Math.min(high, Math.max(low, number < 0 ? number + size : number));
@@ -271,7 +284,7 @@ globalThis.tensors = (() => {
     return [from, Math.max(0, Math.ceil((to - from) / by)), by];
   }
   function setPart(tensor, index, source) {
-    const numbered = make(places(tensor), tensor.shape);
+    const numbered = make(places(tensor), tensor.shape, {numpy: tensor.numpy});
     const target = part(numbered, index);
     const numbers = values(expand(source, target.shape));
     values(target).forEach((place, at) => { tensor.data[place] = cast(numbers[at], tensor.dtype); });
@@ -279,5 +292,5 @@ globalThis.tensors = (() => {
   const Ellipsis = {dots: true};
 
   return {Fault, Tuple, Tensor, Ellipsis, fail, product, shown, countFrom, values, make, filled, copy, typed, widest, dimension, permute, swap, turned, unsqueeze, squeeze,
-    reshape, view, flatten, expand, each, reduce, along, sum, most, least, variance, logSum, softmax, einsum, matmul, triangle, joined, pieces, write, part, setPart, spanOf};
+    diagonal, reshape, view, flatten, expand, each, reduce, along, sum, most, least, variance, logSum, softmax, einsum, matmul, triangle, joined, pieces, write, part, setPart, spanOf};
 })();

@@ -1,7 +1,7 @@
 // What the code typed on a page may call: names of PyTorch, NumPy, math and Python, which mean here what they mean there.
 globalThis.library = (() => {
   const {Fault, Tuple, Tensor, Ellipsis, fail, product, shown, countFrom, values, make, filled, copy, typed, widest, dimension, permute, swap, turned, unsqueeze, squeeze,
-    reshape, view, flatten, expand, each, reduce, along, sum, most, least, variance, logSum, softmax, einsum, matmul, triangle, joined, pieces, write, part, setPart, spanOf} = tensors;
+    diagonal, reshape, view, flatten, expand, each, reduce, along, sum, most, least, variance, logSum, softmax, einsum, matmul, triangle, joined, pieces, write, part, setPart, spanOf} = tensors;
   const isTensor = value => value instanceof Tensor;
   const isNumber = value => ['bigint', 'number', 'boolean'].includes(typeof value);
   const kindOf = value => value === null || value === undefined ? 'None' : isTensor(value) ? (value.numpy ? 'a NumPy array' : 'a tensor') : typeof value === 'bigint' ? 'a whole number'
@@ -80,8 +80,9 @@ globalThis.library = (() => {
   const floorMod = (a, b) => a - b * Math.floor(a / b);
   const NUMBERS = {'+': (a, b) => a + b, '-': (a, b) => a - b, '*': (a, b) => a * b, '/': (a, b) => a / b, '//': (a, b) => Math.floor(a / b), '%': floorMod, '**': (a, b) => a ** b,
     '==': (a, b) => a === b, '!=': (a, b) => a !== b, '<': (a, b) => a < b, '>': (a, b) => a > b, '<=': (a, b) => a <= b, '>=': (a, b) => a >= b,
+    '<<': (a, b) => typeof a === 'bigint' ? a << b : a * 2 ** b, '>>': (a, b) => typeof a === 'bigint' ? a >> b : Math.floor(a / 2 ** b),
     '&': (a, b) => a & b, '|': (a, b) => a | b, '^': (a, b) => a ^ b};
-  const COMPARES = ['==', '!=', '<', '>', '<=', '>='];
+  const BITS = ['&', '|', '^', '<<', '>>'], COMPARES = ['==', '!=', '<', '>', '<=', '>='];
 
   function operate(sign, one, other) {
     if (isTensor(one) || isTensor(other)) return operateOnTensors(sign, one, other);
@@ -104,7 +105,8 @@ globalThis.library = (() => {
     const [a, b] = [one, other].map(value => typeof value === 'boolean' ? BigInt(value) : value), whole = typeof a === 'bigint' && typeof b === 'bigint';
     if (['/', '//', '%'].includes(sign) && Number(b) === 0) fail('Division by zero.');
     if (sign === '@') fail('@ multiplies matrices, and these are numbers.');
-    if ('&|^'.includes(sign) && !whole) fail(`${sign} needs booleans or whole numbers.`);
+    if (BITS.includes(sign) && !whole) fail(`${sign} needs booleans or whole numbers.`);
+    if (sign === '<<' && b > 999n) fail('This number is too large for this page.');
     if (!whole || sign === '/' || sign === '**' && b < 0n) return NUMBERS[sign](Number(a), Number(b));
     if (sign === '**' && (b > 999n || a > 10n ** 30n)) fail('This number is too large for this page.');
     if (sign === '//') return (a - (a % b + b) % b) / b;
@@ -123,7 +125,7 @@ globalThis.library = (() => {
     if (sign === '@') return isTensor(one) && isTensor(other) ? matmul(a, b) : fail(`@ multiplies matrices: ${kindOf(one)} @ ${kindOf(other)} does not work.`);
     if (COMPARES.includes(sign)) return each(NUMBERS[sign], [a, b], 'bool');
     const dtype = widest(a.dtype, b.dtype);
-    if ('&|^'.includes(sign)) return dtype === 'float' ? fail(`${sign} needs booleans, and these are floats.`) : each(NUMBERS[sign], [a, b], dtype);
+    if (BITS.includes(sign)) return dtype === 'float' ? fail(`${sign} needs booleans or whole numbers, and these are floats.`) : each(NUMBERS[sign], [a, b], dtype);
     if (sign === '-' && a.dtype === 'bool' && b.dtype === 'bool') fail('Booleans cannot be subtracted; ~ turns True into False.');
     if (sign === '**' && dtype === 'int' && values(b).some(number => number < 0)) fail('Whole numbers have no negative powers here; make them floats first.');
     if (dtype === 'bool' && '+*'.includes(sign)) return each(sign === '+' ? (a, b) => a | b : (a, b) => a & b, [a, b], 'bool');
@@ -159,7 +161,7 @@ globalThis.library = (() => {
     for (const place of places.split(' ')) for (const name of names.split(' ')) known[place][name] = {name, place, signature: signature.split(' '), apply};
   }
   const ALIASES = {axis: 'dim', keepdims: 'keepdim', input: 'x', a: 'x'};
-  const PREFIX = {torch: 'torch.', np: 'np.', F: 'F.', math: 'math.', method: '.', array: '.'};
+  const PREFIX = {torch: 'torch.', np: 'np.', F: 'F.', math: 'math.', method: '.', array: '.', attention: 'attention.', masks: 'masks.'};
   function call({name, place, signature, apply}, args, keywords) {
     const title = PREFIX[place] + name, values = [], numpy = place === 'np' || place === 'array';
     if (signature[0].startsWith('...')) values.push(args.splice(0));
@@ -222,12 +224,16 @@ globalThis.library = (() => {
   define('torch method np', 'floor', 'x', x => each(Math.floor, [x]));
   define('torch method', 'neg', 'x', x => unary('-', x));
   define('torch method np', 'isnan', 'x', x => each(Number.isNaN, [x], 'bool'));
+  define('torch method np', 'isfinite', 'x', x => each(Number.isFinite, [x], 'bool'));
+  define('torch method np', 'isinf', 'x', x => each(number => Math.abs(number) === Infinity, [x], 'bool'));
   define('torch method np array', 'round', 'x decimals?', (x, decimals = 0n) => each(number => rounded(number * 10 ** int(decimals)) / 10 ** int(decimals), [x]));
-  define('torch method np', 'nan_to_num', 'x nan?', (x, nan = 0) => each(number => Number.isNaN(number) ? float(nan) : Number.isFinite(number) ? number : Math.sign(number) * Number.MAX_VALUE, [x]));
+  define('torch method np', 'nan_to_num', 'x nan? posinf? neginf?', (x, nan = 0, high = Number.MAX_VALUE, low = -Number.MAX_VALUE) => each(number =>
+    Number.isNaN(number) ? float(nan) : Number.isFinite(number) ? number : float(number > 0 ? high : low), [x]));
 
-  for (const [sign, names] of Object.entries({'+': 'add', '-': 'sub', '*': 'mul multiply', '/': 'div divide true_divide', '**': 'pow', '==': 'eq', '!=': 'ne', '<': 'lt', '>': 'gt', '<=': 'le', '>=': 'ge', '@': 'matmul'})) {
+  for (const [sign, names] of Object.entries({'+': 'add', '-': 'sub', '*': 'mul multiply', '/': 'div divide true_divide', '**': 'pow', '==': 'eq', '!=': 'ne', '<': 'lt', '>': 'gt', '<=': 'le', '>=': 'ge', '@': 'matmul',
+    '&': 'bitwise_and logical_and', '|': 'bitwise_or logical_or', '^': 'bitwise_xor', '<<': 'bitwise_left_shift', '>>': 'bitwise_right_shift'})) {
     define('torch method', names, 'x other', (x, other) => operate(sign, x, other));
-    if (!'+-*/'.includes(sign)) continue;
+    if (!'+-*/&|'.includes(sign)) continue;
     define('method', names.split(' ').map(name => `${name}_`).join(' '), 'x other', (x, other) => inPlace(sign, x, other));
   }
   for (const [name, one, other] of [['mm', 2, 2], ['bmm', 3, 3], ['mv', 2, 1], ['dot', 1, 1]])
@@ -238,7 +244,7 @@ globalThis.library = (() => {
   define('np array', 'dot', 'x other', (x, other) => x.shape.length && other.shape?.length ? operate('@', x, other) : operate('*', x, other));
   define('torch method np', 'maximum', 'x other', (x, other) => each((a, b) => a > b || Number.isNaN(a) ? a : b, [x, like(other, x)]));
   define('torch method np', 'minimum', 'x other', (x, other) => each((a, b) => a < b || Number.isNaN(a) ? a : b, [x, like(other, x)]));
-  define('np', 'logaddexp', 'x other', (x, other) => each((a, b) => logSum([a, b]), [x, like(other, x)], 'float'));
+  define('np torch method', 'logaddexp', 'x other', (x, other) => each((a, b) => logSum([a, b]), [x, like(other, x)], 'float'));
   const limited = (x, low, high) => each((number, min, max) => number < min ? min : number > max ? max : number, [x, like(low ?? -Infinity, x), like(high ?? Infinity, x)], widest(x.dtype, ...[low, high].filter(value => value !== undefined && value !== null).map(value => like(value, x).dtype)));
   define('torch method', 'clamp clip', 'x min? max?', limited);
   define('np array', 'clip', 'x min? max?', limited);
@@ -287,6 +293,8 @@ globalThis.library = (() => {
   const real = (x, name) => x.dtype === 'float' ? x : fail(`${name} needs floats: float() makes floats of whole numbers.`);
   define('torch method F', 'softmax', 'x dim dtype?', (x, dim) => along(real(x, 'softmax'), int(dim), softmax));
   define('torch method F', 'log_softmax', 'x dim dtype?', (x, dim) => along(real(x, 'log_softmax'), int(dim), list => list.map(number => number - logSum(list))));
+  define('torch method', 'logical_not', 'x', x => each(number => !number, [x], 'bool'));
+  define('method', 'logical_not_', 'x', x => (write(x, known.torch.logical_not.apply(x)), x));
   const running = (list, join) => list.reduce((all, number) => [...all, all.length ? join(all.at(-1), number) : number], []);
   for (const [name, join] of [['cumsum', (a, b) => a + b], ['cumprod', (a, b) => a * b]]) {
     define('torch method', name, 'x dim', (x, dim) => along(x, int(dim), list => running(list, join), dtypeAfter(x, 'wide')));
@@ -326,8 +334,28 @@ globalThis.library = (() => {
   define('np', 'expand_dims', 'x axis', (x, axis) => unsqueeze(x, int(axis)));
   define('torch method', 'squeeze', 'x dim?', (x, dim) => squeeze(x, dimsOf(dim)));
   define('np array', 'squeeze', 'x axis?', (x, axis) => squeeze(x, dimsOf(axis)));
+  define('torch method', 'diagonal', 'x offset? dim1? dim2?', (x, far = 0n, one = 0n, other = 1n) => diagonal(x, int(far), int(one), int(other)));
+  define('np array', 'diagonal', 'x offset? axis1? axis2?', known.torch.diagonal.apply);
+  for (const [places, far] of [['torch method', 'diagonal?'], ['np', 'k?']]) define(places, 'diag', `x ${far}`, (x, far = 0n) => {
+    if (x.shape.length > 1) return diagonal(x, int(far), 0, 1);
+    const size = x.shape[0] + Math.abs(int(far)), made = filled([size, size], 0, x);
+    write(diagonal(made, int(far), 0, 1), x);
+    return made;
+  });
+  const at = (x, dim, index) => tuple(x.shape.map((_, place) => place === dimension(int(dim), x) ? index : {slice: [null, null, null]}));
+  define('torch method', 'index_select', 'x dim index', (x, dim, index) => part(x, at(x, dim, index)));
+  define('torch method', 'index_fill', 'x dim index value', (x, dim, index, value) => {
+    const made = copy(x);
+    setPart(made, at(x, dim, index), tensorOf(value));
+    return made;
+  });
+  define('torch method', 'gather', 'x dim index', (x, dim, index) => part(x, tuple(x.shape.map((_, place) => place === dimension(int(dim), x) ? index
+    : make(countFrom(index.shape[place]), index.shape.map((size, other) => other === place ? size : 1), {dtype: 'int'})))));
+  define('torch method', 'roll', 'x shifts dims?', (x, shifts, dims) => dims === undefined ? reshape(known.torch.roll.apply(flatten(x), shifts, 0n), x.shape)
+    : [ints(dims)].flat().reduce((one, dim, number) => along(one, dim, list => list.map((_, place) => list.at((place - [ints(shifts)].flat()[number]) % list.length))), x));
   define('method', 'expand', 'x ...shape', (x, shape) => expand(x, sizes(shape)));
   define('method', 'expand_as', 'x other', (x, other) => expand(x, other.shape));
+  define('method', 'view_as reshape_as', 'x other', (x, other) => reshape(x, other.shape));
   define('np', 'broadcast_to', 'x shape', (x, shape) => expand(x, sizes([shape])));
   define('method', 'repeat', 'x ...sizes', (x, times) => sizes(times).reduce((one, time, at) => joined(countFrom(time).map(() => one), at), Array.from({length: Math.max(0, sizes(times).length - x.shape.length)}).reduce(one => unsqueeze(one, 0), x)));
   define('torch method', 'repeat_interleave', 'x repeats dim?', (x, times, dim) => along(dim === undefined ? flatten(x) : x, dim === undefined ? 0 : int(dim), list => list.flatMap(number => countFrom(int(times)).map(() => number))));
@@ -344,6 +372,9 @@ globalThis.library = (() => {
   define('np', 'concatenate', 'arrays axis?', (list, axis = 0n) => joined(listed(list, true), int(axis)));
   for (const [place, dim] of [['torch', 'dim?'], ['np', 'axis?']])
     define(place, 'stack', `tensors ${dim}`, (list, at = 0n) => joined(listed(list, place === 'np').map(one => unsqueeze(one, int(at))), int(at)));
+  for (const [name, dim] of [['vstack', 0], ['hstack', -1]]) {
+    define('torch np', name, 'tensors', list => joined([...items(list)].map(one => dim === 0 && one.shape.length < 2 ? unsqueeze(one, 0) : one), dim === 0 || list[0].shape.length < 2 ? 0 : 1));
+  }
   define('method', 'size', 'x dim?', (x, dim) => dim === undefined ? shapeOf(x) : BigInt(x.shape[dimension(int(dim), x)]));
   define('torch method', 'numel', 'x', x => BigInt(product(x.shape)));
   define('method', 'dim', 'x', x => BigInt(x.shape.length));
@@ -354,7 +385,7 @@ globalThis.library = (() => {
   define('method', 'contiguous detach cpu', 'x', x => String(x.strides) === String(make([], x.shape).strides) ? x : copy(x));
   define('array', 'copy', 'x', copy);
   for (const [names, dtype] of [['float double', 'float'], ['bool', 'bool'], ['long int', 'int']]) define('method', names, 'x', x => dtype === x.dtype ? x : typed(x, dtype));
-  define('method', 'to type', 'x other', (x, other) => isTensor(other) ? typed(x, other.dtype) : other?.dtype ? typed(x, other.dtype) : x);
+  define('method', 'to type', 'x other', (x, other) => typeof other === 'string' && other !== 'cpu' ? fail('This page computes on the CPU only.') : isTensor(other) ? typed(x, other.dtype) : other?.dtype ? typed(x, other.dtype) : x);
   define('method', 'type_as', 'x other', (x, other) => typed(x, other.dtype));
   define('array', 'astype', 'x dtype', (x, dtype) => typed(x, dtypeOf(dtype)));
   define('method array', 'item', 'x', item);
@@ -439,7 +470,8 @@ globalThis.library = (() => {
     return one;
   });
   define('F', 'one_hot', 'x num_classes?', (x, classes) => each((number, at) => number === at, [unsqueeze(x, -1), make(countFrom(classes === undefined ? most(values(x)) + 1 : int(classes)), [classes === undefined ? most(values(x)) + 1 : int(classes)])], 'int'));
-  define('F', 'scaled_dot_product_attention', 'query key value attn_mask? dropout_p? is_causal? * scale?', (query, key, value, mask, _, causal, __, scale) => {
+  define('F', 'scaled_dot_product_attention', 'query key value attn_mask? dropout_p? is_causal? * scale? enable_gqa?', (query, key, value, mask, _, causal, __, scale, shared) => {
+    if (truth(shared)) [key, value] = [key, value].map(one => known.torch.repeat_interleave.apply(one, BigInt(query.shape.at(-3) / one.shape.at(-3)), -3n));
     let scores = operate('*', matmul(query, swap(key, -2, -1)), scale === undefined || scale === null ? query.shape.at(-1) ** -0.5 : float(scale));
     if (truth(causal)) mask = triangle(filled(scores.shape.slice(-2), 1, {dtype: 'bool'}), far => far <= 0);
     if (mask) scores = mask.dtype === 'bool' ? each((seen, score) => seen ? score : -Infinity, [mask, scores], 'float') : operate('+', scores, mask);
@@ -449,6 +481,19 @@ globalThis.library = (() => {
   define('math', 'isqrt', 'number', number => BigInt(Math.floor(Math.sqrt(int(number)))));
   for (const name of ['floor', 'ceil']) define('math', name, 'number', number => BigInt(Math[name](float(number))));
   define('math', 'pow', 'number other', (a, b) => float(a) ** float(b));
+
+  // The course's own functions.
+  known.attention = {};
+  known.masks = {};
+  define('attention', 'split_heads', 'x num_heads', (x, heads) => swap(known.torch.unflatten.apply(x, -1n, [heads, -1n]), -3, -2));
+  define('attention', 'merge_heads', 'x', x => flatten(swap(x, -3, -2), -2));
+  define('masks', 'causal_mask', 'length', length => triangle(filled([int(length), int(length)], 1, {dtype: 'bool'}), far => far <= 0));
+  define('attention', 'scaled_dot_product_attention', 'x key value mask?', (x, key, value, mask) => {
+    const weights = known.masks.masked_softmax.apply(operate('/', matmul(x, swap(key, -2, -1)), Math.sqrt(x.shape.at(-1))), mask);
+    return tuple([matmul(weights, value), weights]);
+  });
+  define('masks', 'masked_softmax', 'x mask?', (x, mask) => along(mask ? known.torch.where.apply(mask, x, -Infinity) : x, -1,
+    list => most(list) === -Infinity ? list.map(() => 0) : softmax(list)));
 
   // --- modules and built-in functions ---
 
@@ -460,6 +505,9 @@ globalThis.library = (() => {
   modules.np.linalg = {title: 'np.linalg', known: {norm: {name: 'linalg.norm', place: 'np', signature: ['x', 'ord?', 'axis?', 'keepdims?'], apply: (x, p, axis, keep) => reduce(x, dimsOf(axis), truth(keep), list => length(list, p === undefined || p === null ? 2 : float(p)))}}};
   modules.torch.linalg = {title: 'torch.linalg', known: {norm: {name: 'linalg.norm', place: 'torch', signature: ['x', 'ord?', 'dim?', 'keepdim?'], apply: known.torch.norm.apply}, vector_norm: {...known.torch.norm, name: 'linalg.vector_norm'}}};
   for (const name of ['float64', 'float32', 'int64']) modules.np[name] = Object.assign(([value]) => typed(tensorOf(value, true), dtypes[name].dtype), dtypes[name]);
+  const limits = {title: 'finfo', known: {}, max: Number.MAX_VALUE, min: -Number.MAX_VALUE, eps: Number.EPSILON, tiny: 2 ** -1022};
+  modules.torch.finfo = modules.np.finfo = () => limits;
+  const course = Object.fromEntries(['attention', 'masks'].map(title => [title, {title, known: known[title]}]));
   modules.nn = {title: 'nn', known: {}, functional: modules.F};
   for (const [name, wanted] of [['Softmax', 'softmax'], ['SiLU', 'silu'], ['ReLU', 'relu'], ['Sigmoid', 'sigmoid'], ['GELU', 'gelu']])
     modules.nn[name] = (given, {dim} = {}) => ([x]) => call(known.F[wanted], name === 'Softmax' ? [x, dim ?? given[0]] : [x], {});
@@ -482,10 +530,11 @@ globalThis.library = (() => {
   }
 
   const NO_GRADIENT = ['detach', 'item', 'tolist', 'numpy', 'data', 'from_numpy'];
-  let strict = false;  // gradients must flow through the answer
+  let strict = false, asked = '';  // must gradients flow through the answer, and which exercise is it?
   function attribute(value, name) {
     if (strict && NO_GRADIENT.includes(name)) fail(`“${name}” would cut the gradients off, and this exercise asks for them.`);
     if (value?.known) {
+      if (name === asked && course[value.title] === value) fail(`${name} is what you are to write.`);
       if (Object.hasOwn(value.known, name)) return value.title === 'np' && name === 'logaddexp' ? Object.assign(asFunction(value.known[name]), {reduce: reduceLogs}) : asFunction(value.known[name]);
       if (name !== 'title' && name !== 'known' && Object.hasOwn(value, name)) return value[name];
       return fail(`This page knows no ${value.title}.${name}.${nearest(name, Object.keys(value.known))}`);
@@ -534,6 +583,8 @@ globalThis.library = (() => {
       if (equal && new Set(lengths).size > 1) fail(`zip: the lengths ${lengths.join(' and ')} differ.`);
       return countFrom(lists.length ? Math.min(...lengths) : 0).map(at => tuple(lists.map(list => list[at])));
     },
+    slice: args => ({slice: args.length > 1 ? [...args, null].slice(0, 3) : [null, ...args, null]}),
+    divmod: ([one, other]) => tuple([operate('//', one, other), operate('%', one, other)]),
     enumerate: ([value, start = 0n]) => [...items(value)].map((one, at) => tuple([BigInt(at) + start, one])),
     reversed: ([value]) => [...items(value)].reverse(),
     pow: ([one, other]) => operate('**', one, other),
@@ -553,7 +604,7 @@ globalThis.library = (() => {
   function indexOf(index, tensor) {
     const one = item => item === null || item === Ellipsis ? item : isSlice(item) ? {slice: item.slice.map(bound => bound === null ? null : int(bound))}
       : typeof item === 'bigint' ? Number(item) : isTensor(item) && !item.shape.length && item.dtype === 'int' ? values(item)[0]
-        : isTensor(item) || Array.isArray(item) ? tensorOf(item, tensor.numpy) : fail(`${kindOf(item)} cannot be an index.`.replace(/^a/, 'A'));
+        : isTensor(item) || Array.isArray(item) ? tensorOf(item, tensor.numpy, item.length === 0 ? 'int' : undefined) : fail(`${kindOf(item)} cannot be an index.`.replace(/^a/, 'A'));
     return index instanceof Tuple ? Tuple.from(Array.from(index, one)) : one(index);
   }
   function setItem(value, index, source) {
@@ -562,6 +613,6 @@ globalThis.library = (() => {
     const at = int(index), place = at < 0 ? at + value.length : at;
     return place in value ? void (value[place] = source) : fail(`Index ${at} is out of range: there are ${value.length} items.`);
   }
-  const ask = gradients => { strict = gradients; };
-  return {modules, builtins, known, operate, unary, inPlace, truth, attribute, items, getItem, setItem, repr, kindOf, nearest, ask, Fault};
+  const ask = (gradients, exercise) => { [strict, asked] = [gradients, exercise]; };
+  return {modules, course, builtins, known, operate, unary, inPlace, truth, attribute, items, getItem, setItem, repr, kindOf, nearest, ask, Fault};
 })();

@@ -4,7 +4,9 @@ const fs = require('fs');
 for (const name of ['tensors', 'torch', 'python', 'judging']) {
   (0, eval)(fs.readFileSync(`${process.argv[2]}/${name}.js`, 'utf8'));
 }
-const {Tensor, values} = tensors;
+const {Tensor, values} = tensors, {run} = python;
+let outcomes = [];
+python.run = (...given) => outcomes = run(...given);  // judge calls it
 
 function plain(value) {
   if (value instanceof Tensor) {
@@ -16,10 +18,8 @@ function plain(value) {
 }
 
 function told(name, known, code, solved) {
-  const inputs = known.cases.map(one => one.inputs.map(judging.readable));
   const {sign, headline, mistakes, why, line, case: shown} = judging.judge(name, known, code, solved);
-  const results = python.run(code, name, inputs, {gradients: known.gradients, solved}).map(
-    ({value, fault}) => fault === undefined ? {value: plain(value)} : {fault});
+  const results = outcomes.map(({value, fault}) => fault === undefined ? {value: plain(value)} : {fault});
   const names = mistakes?.map(one => one.name) ?? [];
   return {results, sign, headline, names, why, line: line ?? null, matrix: shown?.yours ?? null};
 }
