@@ -23,7 +23,16 @@ from transformer_lessons.exercises.checker.values import clone
 
 TRIED = (
     *("softmax", "self_attention", "attention", "scaled_dot_product_attention", "split_heads", "merge_heads"),
-    *("causal_mask", "padding_mask", "masked_softmax", "layer_norm", "rms_norm", "swiglu"),
+    *(
+        "sinusoidal_encoding",
+        "rotate",
+        "causal_mask",
+        "padding_mask",
+        "masked_softmax",
+        "layer_norm",
+        "rms_norm",
+        "swiglu",
+    ),
     *("grouped_query_attention", "previous_token_score", "induction_score", "ablate_head", "sliding_window_mask"),
 )
 MOST = 300  # numbers that the inputs of a case may have
@@ -300,7 +309,7 @@ def try_page():
     )
     return (
         f"{HIDE_TOC}# Type the code, and the page checks it\n\n"
-        f"These {len(TRIED)} exercises need one to five lines. Write them here: the page runs a small part of Python "
+        f"These {len(TRIED)} exercises need a few lines each. Write them here: the page runs a small part of Python "
         "on small tensors, compares your numbers with the right ones, and names your mistake if it knows it. "
         "Nothing is sent anywhere, and what you type is kept in this browser.\n\n"
         f'<ul class="chips">{chips}</ul>\n\n{sections}'

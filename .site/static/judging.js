@@ -51,7 +51,7 @@ globalThis.judging = (() => {
 
   const list = (names, word = 'and') => names.length > 1 ? `${names.slice(0, -1).join(', ')} ${word} ${names.at(-1)}` : names[0];
   const kindIn = value => value instanceof Tensor ? `${value.numpy ? 'a NumPy array' : 'a tensor'} of shape ${shown(value.shape)}` : value instanceof Tuple ? `a tuple of ${value.length}` : Array.isArray(value) ? `a list of ${value.length}` : library.kindOf(value);
-  const numberIn = (number, dtype) => dtype === 'bool' ? (number ? 'True' : 'False') : Number.isNaN(number) ? 'NaN' : !Number.isFinite(number) ? (number > 0 ? '∞' : '−∞')
+  const numberIn = (number, dtype) => dtype === 'complex' ? `${numberIn(number.re, 'float')} + ${numberIn(number.im, 'float')}i` : dtype === 'bool' ? (number ? 'True' : 'False') : Number.isNaN(number) ? 'NaN' : !Number.isFinite(number) ? (number > 0 ? '∞' : '−∞')
     : dtype === 'int' ? String(number) : Number.isInteger(number) && Math.abs(number) > 99 && Math.abs(number) < 1e12 ? String(number) : Math.abs(number) >= 1e5 || number && Math.abs(number) < 5e-3 ? number.toExponential(1) : number.toFixed(2);
   const inputIn = (name, value) => value instanceof Tensor ? `\`${name}\` of shape ${shown(value.shape)}` : `\`${name}\` = ${value}`;
 
@@ -82,7 +82,7 @@ globalThis.judging = (() => {
     return [`${sentence}${fine ? ` ${fine}` : ''}`, at, HEADLINES[differences[at]]];
   }
   const HEADLINES = {kind: 'the wrong kind of result.', dtype: 'the wrong kind of numbers.', shape: 'the wrong shape.', finite: 'numbers that are not finite.', numbers: 'the wrong numbers.', zeros: 'almost right.'};
-  const WORDS = {float: 'floats', int: 'whole numbers', bool: 'booleans'};
+  const WORDS = {float: 'floats', int: 'whole numbers', bool: 'booleans', complex: 'complex numbers'};
   const placeOf = (at, shape) => shape.map((size, dim) => Math.floor(at / product(shape.slice(dim + 1))) % size);
 
   // One matrix of a result with more dimensions: the first that has a wrong number, or else one that is not the same everywhere.

@@ -1,7 +1,7 @@
 // A small part of Python: what an answer of a few lines needs. Each piece of the code that is typed becomes a function.
 globalThis.python = (() => {
-  const {Fault, Tuple, Ellipsis, fail} = tensors;
-  const {modules, course, builtins, operate, unary, inPlace, truth, attribute, items, getItem, setItem, repr, kindOf, nearest} = library;
+  const {Fault, Tuple, Complex, Ellipsis, fail} = tensors;
+  const {modules, course, cmath, builtins, operate, unary, inPlace, truth, attribute, items, getItem, setItem, repr, kindOf, nearest} = library;
   const MOST_STEPS = 100000, MOST_SECONDS = 8;
   let line = 0, steps = 0, until = 0, depth = 0, earlier = [];  // exercises before this one
 
@@ -12,7 +12,7 @@ globalThis.python = (() => {
 
   // --- words ---
 
-  const WORD = /(?<blank>[ \t\f]+|#[^\n]*|\\\r?\n)|(?<end>\r?\n)|(?<number>(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][-+]?\d+)?)|(?<text>"""[^]*?"""|'''[^]*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|(?<name>[\p{L}_][\p{L}\p{N}_]*)|(?<sign>\*\*=|\/\/=|\.\.\.|->|:=|\*\*|\/\/|<<|>>|[-+*/%@&|^<>=!]=|[-+*/%@&|^~<>=()[\]{},:.;])/uy;
+  const WORD = /(?<blank>[ \t\f]+|#[^\n]*|\\\r?\n)|(?<end>\r?\n)|(?<number>(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][-+]?\d+)?j?)|(?<text>"""[^]*?"""|'''[^]*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|(?<name>[\p{L}_][\p{L}\p{N}_]*)|(?<sign>\*\*=|\/\/=|\.\.\.|->|:=|\*\*|\/\/|<<|>>|[-+*/%@&|^<>=!]=|[-+*/%@&|^~<>=()[\]{},:.;])/uy;
   function wordsOf(source) {
     const words = [], indents = [0];
     let at = 0, row = 1, open = 0, fresh = true;
@@ -56,7 +56,7 @@ globalThis.python = (() => {
   // --- what they mean: `get` gives a value, `set` takes one ---
 
   const KEYWORDS = ['and', 'as', 'assert', 'break', 'class', 'continue', 'def', 'del', 'elif', 'else', 'except', 'finally', 'for', 'from', 'global', 'if', 'import', 'in', 'is', 'lambda', 'nonlocal', 'not', 'or', 'pass', 'raise', 'return', 'try', 'while', 'with', 'yield', 'async', 'await', 'match'];
-  const IMPORTED = {torch: modules.torch, numpy: modules.np, math: modules.math, 'torch.nn': modules.nn, 'torch.nn.functional': modules.F,
+  const IMPORTED = {torch: modules.torch, numpy: modules.np, math: modules.math, cmath, 'torch.nn': modules.nn, 'torch.nn.functional': modules.F,
     'transformer_lessons.attention': course.attention, 'transformer_lessons.masks': course.masks};
   const CONSTANTS = {None: null, True: true, False: false};
   const LEVELS = [['|'], ['^'], ['&'], ['<<', '>>'], ['+', '-'], ['*', '/', '//', '%', '@']];
@@ -224,7 +224,7 @@ globalThis.python = (() => {
       const {kind, text, line: place} = word();
       if (kind === 'number') {
         at += 1;
-        const digits = text.replaceAll('_', ''), value = /^\d+$/.test(digits) ? BigInt(digits) : Number(digits);
+        const digits = text.replaceAll('_', ''), value = /^\d+$/.test(digits) ? BigInt(digits) : /j$/.test(digits) ? new Complex(0, parseFloat(digits)) : Number(digits);
         return {get: () => value};
       }
       if (kind === 'text') {
@@ -461,9 +461,9 @@ globalThis.python = (() => {
       const [, from, all = ''] = text.join(' ').match(/^(?:from ([\w. ]+) )?import ([\w., ]+)$/) ?? [];
       const named = all.split(',').map(one => {
         const [path, as] = one.trim().split(' as '), full = `${from ? `${from}.` : ''}${path}`.replaceAll(' ', ''), [root] = full.split('.');
-        const known = Object.hasOwn(IMPORTED, full) && (from || as || Object.hasOwn(modules, root) || !full.includes('.'));
+        const known = Object.hasOwn(IMPORTED, full) && (from || as || Object.hasOwn(IMPORTED, root));
         if (!known) throw wrongAt(place, 'This page imports only torch, torch.nn, torch.nn.functional, numpy and math.');
-        return [as ?? (from ? path : root), from || as ? IMPORTED[full] : modules[root] ?? IMPORTED[full]];
+        return [as ?? (from ? path : root), from || as ? IMPORTED[full] : IMPORTED[root]];
       });
       return scope => named.forEach(([name, value]) => scope.names.set(name, value));
     }

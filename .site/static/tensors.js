@@ -2,6 +2,7 @@
 globalThis.tensors = (() => {
   class Fault extends Error {}  // told to whoever typed the code
   class Tuple extends Array {}  // a list is an Array
+  class Complex { constructor(re, im = 0) { Object.assign(this, {re, im}); } }
   const fail = message => { throw new Fault(message); };
   const MOST = 300000;  // numbers in one tensor
 
@@ -39,8 +40,9 @@ globalThis.tensors = (() => {
   const filled = (shape, number, kind) => make(countFrom(product(room(shape))).map(() => number), shape, kind);
   const copy = tensor => make(values(tensor), tensor.shape, tensor);
   const typed = (tensor, dtype) => make(values(tensor).map(number => cast(number, dtype)), tensor.shape, {...tensor, dtype});
-  const cast = (number, dtype) => dtype === 'bool' ? Number(number !== 0) : dtype === 'int' ? Math.trunc(number) : number;
-  const RANK = ['bool', 'int', 'float'];
+  const cast = (number, dtype) => number instanceof Complex || dtype === 'complex' ? complexAs(number, dtype) : dtype === 'bool' ? Number(number !== 0) : dtype === 'int' ? Math.trunc(number) : number;
+  const complexAs = (number, dtype) => dtype !== 'complex' ? fail('A complex number has two parts: .real and .imag.') : number instanceof Complex ? number : new Complex(number);
+  const RANK = ['bool', 'int', 'float', 'complex'];
   const widest = (...dtypes) => RANK[Math.max(...dtypes.map(dtype => RANK.indexOf(dtype)))];
 
   // --- shapes ---
@@ -130,11 +132,14 @@ globalThis.tensors = (() => {
   // --- numbers ---
 
   function each(change, tensors, dtype) {
+    if (!change.complex) onlyReal(tensors);
     const shape = room(broadcast(...tensors.map(tensor => tensor.shape)));
     const lists = tensors.map(tensor => values(expand(tensor, shape)));
-    return make(lists[0].map((_, at) => Number(change(...lists.map(list => list[at])))), shape, {dtype: dtype ?? widest(...tensors.map(tensor => tensor.dtype)), numpy: tensors[0].numpy});
+    return make(lists[0].map((_, at) => change.complex ? change(...lists.map(list => list[at])) : Number(change(...lists.map(list => list[at])))), shape, {dtype: dtype ?? widest(...tensors.map(tensor => tensor.dtype)), numpy: tensors[0].numpy});
   }
+  const onlyReal = tensors => { if (tensors.some(({dtype}) => dtype === 'complex')) fail('This page cannot do this with complex numbers.'); };
   function reduce(tensor, dims, keep, whole, dtype = tensor.dtype) {  // the numbers along some dimensions become one
+    onlyReal([tensor]);
     const gone = dimensions(dims, tensor), stay = countFrom(tensor.shape.length).filter(dim => !gone.includes(dim));
     const shape = stay.map(dim => tensor.shape[dim]), size = product(gone.map(dim => tensor.shape[dim]));
     const all = values(permute(tensor, [...stay, ...gone]));
@@ -164,6 +169,7 @@ globalThis.tensors = (() => {
   };
 
   function einsum(rule, tensors) {
+    onlyReal(tensors);
     const [left, right] = rule.replaceAll(' ', '').split('->'), names = left.split(',');
     if (names.length !== tensors.length) fail(`einsum: “${rule}” is for ${names.length} tensors, and there are ${tensors.length}.`);
     const hidden = Math.max(...names.map((name, at) => name.includes('...') ? tensors[at].shape.length - name.length + 3 : 0));
@@ -291,6 +297,6 @@ globalThis.tensors = (() => {
   }
   const Ellipsis = {dots: true};
 
-  return {Fault, Tuple, Tensor, Ellipsis, fail, product, shown, countFrom, values, make, filled, copy, typed, widest, dimension, permute, swap, turned, unsqueeze, squeeze,
+  return {Fault, Tuple, Tensor, Complex, Ellipsis, fail, product, shown, countFrom, values, make, filled, copy, typed, widest, dimension, permute, swap, turned, unsqueeze, squeeze,
     diagonal, reshape, view, flatten, expand, each, reduce, along, sum, most, least, variance, logSum, softmax, einsum, matmul, triangle, joined, pieces, write, part, setPart, spanOf};
 })();

@@ -1,11 +1,11 @@
 // What the code typed on a page may call: names of PyTorch, NumPy, math and Python, which mean here what they mean there.
 globalThis.library = (() => {
-  const {Fault, Tuple, Tensor, Ellipsis, fail, product, shown, countFrom, values, make, filled, copy, typed, widest, dimension, permute, swap, turned, unsqueeze, squeeze,
+  const {Fault, Tuple, Tensor, Complex, Ellipsis, fail, product, shown, countFrom, values, make, filled, copy, typed, widest, dimension, permute, swap, turned, unsqueeze, squeeze,
     diagonal, reshape, view, flatten, expand, each, reduce, along, sum, most, least, variance, logSum, softmax, einsum, matmul, triangle, joined, pieces, write, part, setPart, spanOf} = tensors;
   const isTensor = value => value instanceof Tensor;
-  const isNumber = value => ['bigint', 'number', 'boolean'].includes(typeof value);
+  const isNumber = value => ['bigint', 'number', 'boolean'].includes(typeof value) || value instanceof Complex;
   const kindOf = value => value === null || value === undefined ? 'None' : isTensor(value) ? (value.numpy ? 'a NumPy array' : 'a tensor') : typeof value === 'bigint' ? 'a whole number'
-    : typeof value === 'number' ? 'a float' : typeof value === 'boolean' ? 'a boolean' : typeof value === 'string' ? 'a text' : value instanceof Tuple ? 'a tuple' : Array.isArray(value) ? 'a list' : 'a function or module';
+    : typeof value === 'number' ? 'a float' : value instanceof Complex ? 'a complex number' : typeof value === 'boolean' ? 'a boolean' : typeof value === 'string' ? 'a text' : value instanceof Tuple ? 'a tuple' : Array.isArray(value) ? 'a list' : 'a function or module';
 
   // --- from Python's values to plain numbers, and back ---
 
@@ -15,7 +15,7 @@ globalThis.library = (() => {
     return fail(`A whole number is needed here, not ${typeof value === 'number' ? `the float ${repr(value)}` : kindOf(value)}.`);
   }
   function float(value) {
-    if (isNumber(value)) return Number(value);
+    if (isNumber(value) && !(value instanceof Complex)) return Number(value);
     if (isTensor(value) && product(value.shape) === 1 && !(value.numpy && value.shape.length)) return values(value)[0];
     if (typeof value === 'string' && /^\s*[-+]?(inf|nan)/i.test(value)) return /nan/i.test(value) ? NaN : value.includes('-') ? -Infinity : Infinity;
     return fail(`A number is needed here, not ${kindOf(value)}${isTensor(value) ? ` of shape ${shown(value.shape)}` : ''}.`);
@@ -44,11 +44,12 @@ globalThis.library = (() => {
         list.forEach(inner => add(inner, depth + 1));
       } else {
         if (depth !== shape.length) fail('The lists have different depths.');
-        numbers.push(Number(one));
-        kinds.add({bigint: 'int', number: 'float', boolean: 'bool'}[typeof one]);
+        numbers.push(one instanceof Complex ? one : Number(one));
+        kinds.add({bigint: 'int', number: 'float', boolean: 'bool'}[typeof one] ?? 'complex');
       }
     })(value, 0);
     const made = make(numbers, shape, {dtype: numbers.length ? widest(...kinds) : 'float', numpy});
+    if (made.dtype === 'complex' && !dtype) return typed(made, 'complex');
     return dtype ? typed(made, dtype) : made;
   }
   function parts(tensor) {  // along the first dimension
@@ -67,6 +68,7 @@ globalThis.library = (() => {
     if (typeof value === 'bigint') return String(value);
     if (typeof value === 'number') return Number.isNaN(value) ? 'nan' : !Number.isFinite(value) ? (value > 0 ? 'inf' : '-inf') : Number.isInteger(value) && Math.abs(value) < 1e16 ? `${value}.0` : String(value);
     if (typeof value === 'string') return `'${value}'`;
+    if (value instanceof Complex) return `(${value.re}${value.im < 0 ? '' : '+'}${value.im}j)`;
     if (value instanceof Tuple) return `(${value.map(repr).join(', ')}${value.length === 1 ? ',' : ''})`;
     if (Array.isArray(value)) return `[${value.map(repr).join(', ')}]`;
     if (isTensor(value)) return `${value.what}(${table(value)})`;
@@ -84,8 +86,17 @@ globalThis.library = (() => {
     '&': (a, b) => a & b, '|': (a, b) => a | b, '^': (a, b) => a ^ b};
   const BITS = ['&', '|', '^', '<<', '>>'], COMPARES = ['==', '!=', '<', '>', '<=', '>='];
 
+  const complexly = change => Object.assign((...given) => change(...given.map(one => one instanceof Complex ? one : new Complex(Number(one)))), {complex: true});
+  const turnedBy = (size, angle) => new Complex(size * Math.cos(angle), size * Math.sin(angle));
+  const COMPLEX = {'+': (a, b) => new Complex(a.re + b.re, a.im + b.im), '-': (a, b) => new Complex(a.re - b.re, a.im - b.im), '*': (a, b) => new Complex(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re),
+    '/': (a, b) => COMPLEX['*'](a, new Complex(b.re / (b.re ** 2 + b.im ** 2), -b.im / (b.re ** 2 + b.im ** 2))),
+    '**': (a, b) => b.im ? fail('This page knows no complex exponents of **.') : turnedBy(Math.hypot(a.re, a.im) ** b.re, Math.atan2(a.im, a.re) * b.re)};
+  const ofComplex = sign => complexly(COMPLEX[sign] ?? fail(`This page does not know ${sign} for complex numbers.`));
+  const exp = complexly(z => turnedBy(Math.exp(z.re), z.im));
+
   function operate(sign, one, other) {
     if (isTensor(one) || isTensor(other)) return operateOnTensors(sign, one, other);
+    if ((one instanceof Complex || other instanceof Complex) && isNumber(one) && isNumber(other)) return ofComplex(sign)(one, other);
     if (sign === '==' || sign === '!=') return same(one, other) === (sign === '==');
     if (isNumber(one) && isNumber(other)) return operateOnNumbers(sign, one, other);
     if (sign === '+' && Array.isArray(one) && Array.isArray(other) && one instanceof Tuple === other instanceof Tuple) return one.concat(other);
@@ -125,6 +136,7 @@ globalThis.library = (() => {
     if (sign === '@') return isTensor(one) && isTensor(other) ? matmul(a, b) : fail(`@ multiplies matrices: ${kindOf(one)} @ ${kindOf(other)} does not work.`);
     if (COMPARES.includes(sign)) return each(NUMBERS[sign], [a, b], 'bool');
     const dtype = widest(a.dtype, b.dtype);
+    if (dtype === 'complex') return each(ofComplex(sign), [a, b], dtype);
     if (BITS.includes(sign)) return dtype === 'float' ? fail(`${sign} needs booleans or whole numbers, and these are floats.`) : each(NUMBERS[sign], [a, b], dtype);
     if (sign === '-' && a.dtype === 'bool' && b.dtype === 'bool') fail('Booleans cannot be subtracted; ~ turns True into False.');
     if (sign === '**' && dtype === 'int' && values(b).some(number => number < 0)) fail('Whole numbers have no negative powers here; make them floats first.');
@@ -132,6 +144,7 @@ globalThis.library = (() => {
     return each(NUMBERS[sign], [a, b], sign === '/' ? 'float' : dtype === 'bool' ? 'int' : dtype);
   }
   function unary(sign, value) {
+    if (sign === '-' && (value instanceof Complex || value?.dtype === 'complex')) return operate('*', -1, value);
     if (sign === 'not') return !truth(value);
     if (isTensor(value)) {
       if (sign === '~') return value.dtype === 'bool' ? each(number => !number, [value]) : value.dtype === 'int' ? each(number => -number - 1, [value]) : fail('~ needs booleans, and these are floats.');
@@ -156,12 +169,12 @@ globalThis.library = (() => {
 
   // --- names: where they are known, what arguments they take ("?" may be left out, "*" by name only), what they do ---
 
-  const known = {torch: {}, method: {}, np: {}, array: {}, F: {}, math: {}};
+  const known = {torch: {}, method: {}, np: {}, array: {}, F: {}, math: {}, cmath: {}};
   function define(places, names, signature, apply) {
     for (const place of places.split(' ')) for (const name of names.split(' ')) known[place][name] = {name, place, signature: signature.split(' '), apply};
   }
   const ALIASES = {axis: 'dim', keepdims: 'keepdim', input: 'x', a: 'x'};
-  const PREFIX = {torch: 'torch.', np: 'np.', F: 'F.', math: 'math.', method: '.', array: '.', attention: 'attention.', masks: 'masks.'};
+  const PREFIX = {torch: 'torch.', np: 'np.', F: 'F.', math: 'math.', cmath: 'cmath.', method: '.', array: '.', attention: 'attention.', masks: 'masks.'};
   function call({name, place, signature, apply}, args, keywords) {
     const title = PREFIX[place] + name, values = [], numpy = place === 'np' || place === 'array';
     if (signature[0].startsWith('...')) values.push(args.splice(0));
@@ -198,7 +211,7 @@ globalThis.library = (() => {
     for (let n = 1; n < 200; n++) total += term *= 2 * x * x / (2 * n + 1);
     return 2 / Math.sqrt(Math.PI) * Math.exp(-x * x) * total;
   }
-  const FLOATS = {exp: Math.exp, log: Math.log, log2: Math.log2, log1p: Math.log1p, expm1: Math.expm1, sqrt: Math.sqrt, sin: Math.sin, cos: Math.cos, tanh: Math.tanh};
+  const FLOATS = {exp: Math.exp, log: Math.log, log2: Math.log2, log10: Math.log10, log1p: Math.log1p, expm1: Math.expm1, sqrt: Math.sqrt, sin: Math.sin, cos: Math.cos, tanh: Math.tanh};
   for (const [name, change] of Object.entries(FLOATS)) {
     define('torch method np', name, 'x', x => each(change, [floats(x)]));
     define('math', name, 'number', number => {
@@ -206,6 +219,15 @@ globalThis.library = (() => {
       return Number.isNaN(made) ? fail(`math.${name} is not defined for ${repr(float(number))}.`) : !Number.isFinite(made) && Number.isFinite(float(number)) ? fail(`math.${name}: the result is too large for a float.`) : made;
     });
   }
+  define('torch method np', 'exp', 'x', x => x.dtype === 'complex' ? each(exp, [x]) : each(Math.exp, [floats(x)]));
+  define('cmath', 'exp', 'number', exp);
+  define('cmath', 'rect', 'r phi', (size, angle) => turnedBy(float(size), float(angle)));
+  define('torch', 'polar', 'x angle', (x, angle) => each(Object.assign(turnedBy, {complex: true}), [x, angle], 'complex'));
+  define('torch', 'complex', 'x imag', (x, imag) => each(complexly((a, b) => new Complex(a.re, b.re)), [x, imag], 'complex'));
+  const partOf = (z, name) => z instanceof Complex ? z[name] : name === 're' ? z : 0;
+  const realPart = (x, name) => each(Object.assign(z => partOf(z, name), {complex: true}), [x], 'float');
+  define('torch method', 'view_as_real', 'x', x => joined(['re', 'im'].map(name => unsqueeze(realPart(x, name), -1)), -1));
+  define('torch method', 'view_as_complex', 'x', x => x.shape.at(-1) === 2 ? known.torch.complex.apply(...[0n, 1n].map(at => part(x, tuple([Ellipsis, Number(at)])))) : fail(`view_as_complex needs a last dimension of 2, and the shape is ${shown(x.shape)}.`));
   define('torch method', 'rsqrt', 'x', x => each(number => 1 / Math.sqrt(number), [floats(x)]));
   define('torch method F', 'sigmoid', 'x', x => each(sigmoid, [floats(x)]));
   define('torch method', 'erf', 'x', x => each(erf, [floats(x)]));
@@ -394,6 +416,7 @@ globalThis.library = (() => {
   define('torch', 'from_numpy as_tensor', 'array', x => isTensor(x) ? new Tensor(x.data, x.shape, {...x, numpy: false}) : tensorOf(x));
   define('torch', 'tensor', 'data dtype?', (data, dtype) => isTensor(data) ? make(values(data), data.shape, {dtype: dtypeOf(dtype) ?? data.dtype}) : tensorOf(data, false, dtypeOf(dtype)));
   define('np', 'array asarray', 'data dtype?', (data, dtype) => isTensor(data) ? copy(typed(data, dtypeOf(dtype) ?? data.dtype)) : tensorOf(data, true, dtypeOf(dtype)));
+  const spaced = (start, end, steps) => countFrom(int(steps)).map(at => float(start) + (int(steps) > 1 ? at * (float(end) - float(start)) / (int(steps) - 1) : 0));
   for (const [place, numpy] of [['torch', false], ['np', true]]) {
     for (const [name, number] of [['zeros', 0], ['ones', 1], ['empty', NaN]]) {
       if (numpy) define(place, name, 'shape dtype?', (shape, dtype) => filled(sizes([shape]), number, {dtype: dtypeOf(dtype), numpy}));
@@ -408,6 +431,8 @@ globalThis.library = (() => {
       const kind = [from, to, step].some(value => typeof value === 'number') ? 'float' : 'int';
       return make(countFrom(filled([Math.max(0, count)], 0).shape[0]).map(at => float(from) + at * by), [Math.max(0, count)], {dtype: dtypeOf(dtype) ?? kind, numpy});
     });
+    define(place, 'linspace', numpy ? 'start stop num' : 'start end steps * dtype?', (start, end, steps) => make(spaced(start, end, steps), [int(steps)], {numpy}));
+    define(place, 'logspace', numpy ? 'start stop num base?' : 'start end steps base? * dtype?', (start, end, steps, base = 10) => make(spaced(start, end, steps).map(power => float(base) ** power), [int(steps)], {numpy}));
     define(place, 'eye', 'n m? dtype?', (n, m = n, dtype) => triangle(filled([int(n), int(m)], 1, {dtype: dtypeOf(dtype), numpy}), far => far === 0));
     for (const [name, keeps] of [['tril', (far, k) => far <= k], ['triu', (far, k) => far >= k]])
       define(numpy ? place : 'torch method', name, numpy ? 'x k?' : 'x diagonal?', (x, k = 0n) => triangle(x, far => keeps(far, int(k))));
@@ -482,6 +507,19 @@ globalThis.library = (() => {
   for (const name of ['floor', 'ceil']) define('math', name, 'number', number => BigInt(Math[name](float(number))));
   define('math', 'pow', 'number other', (a, b) => float(a) ** float(b));
 
+  define('torch', 'block_diag', '...tensors', list => {
+    const made = filled([0, 1].map(dim => sum(list.map(one => one.shape[dim] ?? fail('block_diag takes its tensors one by one, each with two dimensions.')))), 0, list[0]), place = [0, 0];
+    for (const one of list) setPart(made, tuple([0, 1].map(dim => ({slice: [place[dim], place[dim] += one.shape[dim], null]}))), one);
+    return made;
+  });
+  define('torch', 'matrix_exp', 'x', x => {  // a series for a small part of it, which is then squared
+    const halvings = Math.max(0, Math.ceil(Math.log2(1e-9 + most(values(x).map(Math.abs))))) + 3, small = operate('/', x, 2 ** halvings);
+    const one = operate('+', operate('*', x, 0), triangle(filled(x.shape.slice(-2), 1), far => far === 0));
+    let [term, total] = [one, one];
+    for (let n = 1; n < 16; n++) total = operate('+', total, term = operate('/', matmul(term, small), n));
+    return countFrom(halvings).reduce(whole => matmul(whole, whole), total);
+  });
+
   // The course's own functions.
   known.attention = {};
   known.masks = {};
@@ -542,6 +580,7 @@ globalThis.library = (() => {
     if (isTensor(value)) {
       if (name === 'shape') return shapeOf(value);
       if (name === 'T') return turned(value);
+      if (name === 'real' || name === 'imag') return realPart(value, name.slice(0, 2));
       if (name === 'mT') return swap(value, -2, -1);
       if (name === 'ndim') return BigInt(value.shape.length);
       if (name === 'dtype') return {dtype: value.dtype};
@@ -553,6 +592,7 @@ globalThis.library = (() => {
       return fail(`This page knows no method “${name}” of ${kindOf(value)}.${beside ? ` There is ${PREFIX[beside.place]}${name}(…).` : nearest(name, Object.keys(methods))}`);
     }
     if (Array.isArray(value) && value.fields?.includes(name)) return value[value.fields.indexOf(name)];
+    if (isNumber(value) && (name === 'real' || name === 'imag')) return partOf(value, name.slice(0, 2));
     if (Array.isArray(value) && name === 'append' && !(value instanceof Tuple)) return ([one]) => void value.push(one);
     if (Array.isArray(value) && name === 'numel') return () => value.reduce((all, size) => all * size, 1n);
     if (typeof value === 'function' && name === 'reduce' && value.reduce) return value.reduce;
@@ -614,5 +654,5 @@ globalThis.library = (() => {
     return place in value ? void (value[place] = source) : fail(`Index ${at} is out of range: there are ${value.length} items.`);
   }
   const ask = (gradients, exercise) => { [strict, asked] = [gradients, exercise]; };
-  return {modules, course, builtins, known, operate, unary, inPlace, truth, attribute, items, getItem, setItem, repr, kindOf, nearest, ask, Fault};
+  return {modules, course, cmath: {title: 'cmath', known: known.cmath, pi: Math.PI}, builtins, known, operate, unary, inPlace, truth, attribute, items, getItem, setItem, repr, kindOf, nearest, ask, Fault};
 })();

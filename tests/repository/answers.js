@@ -4,14 +4,15 @@ const fs = require('fs');
 for (const name of ['tensors', 'torch', 'python', 'judging']) {
   (0, eval)(fs.readFileSync(`${process.argv[2]}/${name}.js`, 'utf8'));
 }
-const {Tensor, values} = tensors, {run} = python;
+const {Tensor, Complex, values} = tensors, {run} = python;
 let outcomes = [];
 python.run = (...given) => outcomes = run(...given);  // judge calls it
 
 function plain(value) {
   if (value instanceof Tensor) {
     const kind = (value.numpy ? 'a' : 't') + value.dtype[0];
-    return {kind, shape: Array.from(value.shape), numbers: values(value).map(String)};
+    const numbers = values(value).flatMap(one => one instanceof Complex ? [one.re, one.im] : [one]).map(String);
+    return {kind, shape: Array.from(value.shape), numbers};
   }
   if (Array.isArray(value)) return Array.from(value, plain);
   return value === null ? null : {kind: typeof value, shape: [], numbers: [String(Number(value))]};
