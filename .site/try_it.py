@@ -23,17 +23,9 @@ from transformer_lessons.exercises.checker.values import clone
 
 TRIED = (
     *("softmax", "self_attention", "attention", "scaled_dot_product_attention", "split_heads", "merge_heads"),
-    *(
-        "sinusoidal_encoding",
-        "rotate",
-        "causal_mask",
-        "padding_mask",
-        "masked_softmax",
-        "layer_norm",
-        "rms_norm",
-        "swiglu",
-    ),
-    *("grouped_query_attention", "previous_token_score", "induction_score", "ablate_head", "sliding_window_mask"),
+    *("sinusoidal_encoding", "rotate", "causal_mask", "padding_mask", "masked_softmax"),
+    *("layer_norm", "make_sequences", "rms_norm", "swiglu", "neighbours_to_halves", "grouped_query_attention"),
+    *("previous_token_score", "induction_score", "ablate_head", "dequantise", "sliding_window_mask"),
 )
 MOST = 300  # numbers that the inputs of a case may have
 FAR = [[30.0, 10.0, 0.0], [30.0, 9.9, 0.0], [-30.0, 10.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 750.0]]
@@ -44,6 +36,7 @@ MORE_INPUTS = {  # what a check tries besides its draws, or smaller cases than t
     "self_attention": [(np.array(FAR),)],
     "causal_mask": [(65,)],
     "masked_softmax": [(torch.tensor([[0.5, 760.0, -0.5]]).double(), torch.tensor([[True, False, True]]))],
+    "neighbours_to_halves": [(torch.arange(24.0).double().reshape(8, 3), 2)],
     "sliding_window_mask": [(20, 18)],
     "layer_norm": [  # in float64, this mean is as large as 10,000 is in float32
         (
@@ -220,7 +213,8 @@ def told_of(value, most=MOST):
         if len(numbers) > most
         else [int(x) if x == int(x) else float(f"{x:.7g}") for x in map(float, numbers)]
     )
-    return ["".join(mark_of_kind(value)), list(value.shape), written]
+    kind = "tu" if value.dtype is torch.uint8 else "".join(mark_of_kind(value))
+    return [kind, list(value.shape), written]
 
 
 def told(name):
@@ -286,8 +280,8 @@ def editor(name, page):
         '<div class="told" role="status"></div>\n'
         '<details class="knows"><summary>What this page knows of Python</summary>\n'
         "<p>Assignments, <code>return</code>, <code>if</code>, loops, comprehensions, functions, indexing and slices; "
-        "all operators; numbers, tuples and lists. Tensors and arrays hold float64, whole numbers or booleans. "
-        "These names, which mean what they mean in PyTorch and NumPy:</p>\n<dl></dl></details>\n</form>\n"
+        "all operators; numbers, tuples and lists. Tensors and arrays hold float64, whole numbers, booleans or complex "
+        "numbers. These names, which mean what they mean in PyTorch and NumPy:</p>\n<dl></dl></details>\n</form>\n"
     )
 
 

@@ -2,7 +2,7 @@
 globalThis.judging = (() => {
   const {Tensor, Tuple, make, values, shown, product, sum} = tensors;
   const TOLERANCE = 2e-5, SURE = 1e-5;
-  const DTYPES = {f: 'float', i: 'int', b: 'bool'};
+  const DTYPES = {f: 'float', i: 'int', u: 'uint8', b: 'bool'};
 
   function readable([kind, shape, numbers]) {  // what the page is told, as a value
     if (kind === 'i') return BigInt(shape);
@@ -14,7 +14,7 @@ globalThis.judging = (() => {
   const sizeOf = numbers => sum(numbers.map(x => Number.isNaN(x) || Math.abs(x) > 1e100 ? 3 : Math.abs(x)));
   const closeSums = (one, other, numbers) => Math.abs(one - other) <= SURE * Math.max(Math.abs(other), sizeOf(numbers) / Math.sqrt(numbers.length || 1)) + 1e-9;
   const partsOf = value => Array.isArray(value) ? Array.from(value) : [value];
-  const kindOf = value => value instanceof Tensor ? (value.numpy ? 'a' : 't') + value.dtype[0] : '?';
+  const kindOf = value => value instanceof Tensor ? (value.numpy ? 'a' : 't') + value.dtype[0].replace('u', 'i') : '?';
 
   // "" if a result is the expected one, or else how it differs: its kind, dtype or shape, or in its numbers.
   function differs(value, expected, exact) {
@@ -52,7 +52,7 @@ globalThis.judging = (() => {
   const list = (names, word = 'and') => names.length > 1 ? `${names.slice(0, -1).join(', ')} ${word} ${names.at(-1)}` : names[0];
   const kindIn = value => value instanceof Tensor ? `${value.numpy ? 'a NumPy array' : 'a tensor'} of shape ${shown(value.shape)}` : value instanceof Tuple ? `a tuple of ${value.length}` : Array.isArray(value) ? `a list of ${value.length}` : library.kindOf(value);
   const numberIn = (number, dtype) => dtype === 'complex' ? `${numberIn(number.re, 'float')} + ${numberIn(number.im, 'float')}i` : dtype === 'bool' ? (number ? 'True' : 'False') : Number.isNaN(number) ? 'NaN' : !Number.isFinite(number) ? (number > 0 ? '∞' : '−∞')
-    : dtype === 'int' ? String(number) : Number.isInteger(number) && Math.abs(number) > 99 && Math.abs(number) < 1e12 ? String(number) : Math.abs(number) >= 1e5 || number && Math.abs(number) < 5e-3 ? number.toExponential(1) : number.toFixed(2);
+    : dtype === 'int' || dtype === 'uint8' ? String(number) : Number.isInteger(number) && Math.abs(number) > 99 && Math.abs(number) < 1e12 ? String(number) : Math.abs(number) >= 1e5 || number && Math.abs(number) < 5e-3 ? number.toExponential(1) : number.toFixed(2);
   const inputIn = (name, value) => value instanceof Tensor ? `\`${name}\` of shape ${shown(value.shape)}` : `\`${name}\` = ${value}`;
 
   function describe(told, {value, expected, differences}) {  // [sentence, which of the results, headline]
@@ -82,7 +82,7 @@ globalThis.judging = (() => {
     return [`${sentence}${fine ? ` ${fine}` : ''}`, at, HEADLINES[differences[at]]];
   }
   const HEADLINES = {kind: 'the wrong kind of result.', dtype: 'the wrong kind of numbers.', shape: 'the wrong shape.', finite: 'numbers that are not finite.', numbers: 'the wrong numbers.', zeros: 'almost right.'};
-  const WORDS = {float: 'floats', int: 'whole numbers', bool: 'booleans', complex: 'complex numbers'};
+  const WORDS = {float: 'floats', int: 'whole numbers', uint8: 'whole numbers', bool: 'booleans', complex: 'complex numbers'};
   const placeOf = (at, shape) => shape.map((size, dim) => Math.floor(at / product(shape.slice(dim + 1))) % size);
 
   // One matrix of a result with more dimensions: the first that has a wrong number, or else one that is not the same everywhere.

@@ -40,9 +40,9 @@ globalThis.tensors = (() => {
   const filled = (shape, number, kind) => make(countFrom(product(room(shape))).map(() => number), shape, kind);
   const copy = tensor => make(values(tensor), tensor.shape, tensor);
   const typed = (tensor, dtype) => make(values(tensor).map(number => cast(number, dtype)), tensor.shape, {...tensor, dtype});
-  const cast = (number, dtype) => number instanceof Complex || dtype === 'complex' ? complexAs(number, dtype) : dtype === 'bool' ? Number(number !== 0) : dtype === 'int' ? Math.trunc(number) : number;
+  const cast = (number, dtype) => number instanceof Complex || dtype === 'complex' ? complexAs(number, dtype) : dtype === 'bool' ? Number(number !== 0) : dtype === 'int' ? Math.trunc(number) : dtype === 'uint8' ? Math.trunc(number) & 255 : number;
   const complexAs = (number, dtype) => dtype !== 'complex' ? fail('A complex number has two parts: .real and .imag.') : number instanceof Complex ? number : new Complex(number);
-  const RANK = ['bool', 'int', 'float', 'complex'];
+  const RANK = ['bool', 'uint8', 'int', 'float', 'complex'];
   const widest = (...dtypes) => RANK[Math.max(...dtypes.map(dtype => RANK.indexOf(dtype)))];
 
   // --- shapes ---

@@ -25,7 +25,7 @@ globalThis.library = (() => {
   const sizes = list => Array.from(list.length === 1 && Array.isArray(list[0]) ? list[0] : list, int);
   const tuple = list => Tuple.from(list);
   const shapeOf = tensor => tuple(tensor.shape.map(BigInt));
-  const scalar = (number, dtype) => dtype === 'bool' ? Boolean(number) : dtype === 'int' ? BigInt(number) : number;
+  const scalar = (number, dtype) => dtype === 'bool' ? Boolean(number) : dtype === 'int' || dtype === 'uint8' ? BigInt(number) : number;
   const item = tensor => product(tensor.shape) === 1 ? scalar(values(tensor)[0], tensor.dtype) : fail(`item() needs a single number, not a shape of ${shown(tensor.shape)}.`);
   const truth = value => isTensor(value)
     ? product(value.shape) === 1 ? values(value)[0] !== 0 : fail(`A ${value.what} of shape ${shown(value.shape)} is neither true nor false; any() and all() make one boolean of it.`)
@@ -135,6 +135,8 @@ globalThis.library = (() => {
     const [a, b] = [one, other].map(value => tensorOf(value, numpy)).map(value => value.numpy === numpy ? value : make(values(value), [], {...value, numpy}));
     if (sign === '@') return isTensor(one) && isTensor(other) ? matmul(a, b) : fail(`@ multiplies matrices: ${kindOf(one)} @ ${kindOf(other)} does not work.`);
     if (COMPARES.includes(sign)) return each(NUMBERS[sign], [a, b], 'bool');
+    const isByte = [a, b].some(({dtype}) => dtype === 'uint8') && [one, other].every(value => isTensor(value) ? value.dtype === 'uint8' : typeof value !== 'number');
+    if (isByte && sign !== '/') return typed(each(NUMBERS[sign], [a, b], 'int'), 'uint8');  // from 255, it goes on with 0
     const dtype = widest(a.dtype, b.dtype);
     if (dtype === 'complex') return each(ofComplex(sign), [a, b], dtype);
     if (BITS.includes(sign)) return dtype === 'float' ? fail(`${sign} needs booleans or whole numbers, and these are floats.`) : each(NUMBERS[sign], [a, b], dtype);
@@ -147,9 +149,9 @@ globalThis.library = (() => {
     if (sign === '-' && (value instanceof Complex || value?.dtype === 'complex')) return operate('*', -1, value);
     if (sign === 'not') return !truth(value);
     if (isTensor(value)) {
-      if (sign === '~') return value.dtype === 'bool' ? each(number => !number, [value]) : value.dtype === 'int' ? each(number => -number - 1, [value]) : fail('~ needs booleans, and these are floats.');
+      if (sign === '~') return value.dtype === 'bool' ? each(number => !number, [value]) : value.dtype === 'int' ? each(number => -number - 1, [value]) : value.dtype === 'uint8' ? each(number => 255 - number, [value]) : fail('~ needs booleans, and these are floats.');
       if (value.dtype === 'bool' && sign === '-') fail('Booleans cannot be negated by -; ~ turns True into False.');
-      return sign === '-' ? each(number => -number, [value]) : value;
+      return sign === '-' ? typed(each(number => -number, [value]), value.dtype) : value;
     }
     const number = typeof value === 'boolean' ? BigInt(value) : isNumber(value) ? value : fail(`${sign} needs a number, not ${kindOf(value)}.`);
     return sign === '-' ? -number : sign === '~' ? (typeof number === 'bigint' ? -number - 1n : fail('~ needs a whole number.')) : number;
@@ -252,12 +254,14 @@ globalThis.library = (() => {
   define('torch method np', 'nan_to_num', 'x nan? posinf? neginf?', (x, nan = 0, high = Number.MAX_VALUE, low = -Number.MAX_VALUE) => each(number =>
     Number.isNaN(number) ? float(nan) : Number.isFinite(number) ? number : float(number > 0 ? high : low), [x]));
 
-  for (const [sign, names] of Object.entries({'+': 'add', '-': 'sub', '*': 'mul multiply', '/': 'div divide true_divide', '**': 'pow', '==': 'eq', '!=': 'ne', '<': 'lt', '>': 'gt', '<=': 'le', '>=': 'ge', '@': 'matmul',
+  for (const [sign, names] of Object.entries({'+': 'add', '-': 'sub', '*': 'mul multiply', '/': 'div divide true_divide', '**': 'pow', '%': 'remainder', '==': 'eq', '!=': 'ne', '<': 'lt', '>': 'gt', '<=': 'le', '>=': 'ge', '@': 'matmul',
     '&': 'bitwise_and logical_and', '|': 'bitwise_or logical_or', '^': 'bitwise_xor', '<<': 'bitwise_left_shift', '>>': 'bitwise_right_shift'})) {
     define('torch method', names, 'x other', (x, other) => operate(sign, x, other));
     if (!'+-*/&|'.includes(sign)) continue;
     define('method', names.split(' ').map(name => `${name}_`).join(' '), 'x other', (x, other) => inPlace(sign, x, other));
   }
+  define('torch method', 'div divide', 'x other * rounding_mode?', (x, other, _, mode) =>
+    mode === 'floor' ? operate('//', x, other) : mode === 'trunc' ? each(Math.trunc, [operate('/', x, other)], widest(x.dtype, like(other, x).dtype)) : operate('/', x, other));
   for (const [name, one, other] of [['mm', 2, 2], ['bmm', 3, 3], ['mv', 2, 1], ['dot', 1, 1]])
     define('torch method', name, 'x other', (x, y) => x.shape.length === one && y.shape?.length === other ? matmul(x, y)
       : fail(`${name} takes a tensor with ${one} dimension${one > 1 ? 's' : ''} and one with ${other}, and these have the shapes ${shown(x.shape)} and ${shown(y.shape ?? [])}.`));
@@ -315,6 +319,7 @@ globalThis.library = (() => {
   const real = (x, name) => x.dtype === 'float' ? x : fail(`${name} needs floats: float() makes floats of whole numbers.`);
   define('torch method F', 'softmax', 'x dim dtype?', (x, dim) => along(real(x, 'softmax'), int(dim), softmax));
   define('torch method F', 'log_softmax', 'x dim dtype?', (x, dim) => along(real(x, 'log_softmax'), int(dim), list => list.map(number => number - logSum(list))));
+  define('torch method', 'addcmul', 'x tensor1 tensor2 * value?', (x, one, other, _, factor = 1n) => operate('+', x, operate('*', factor, operate('*', one, other))));
   define('torch method', 'logical_not', 'x', x => each(number => !number, [x], 'bool'));
   define('method', 'logical_not_', 'x', x => (write(x, known.torch.logical_not.apply(x)), x));
   const running = (list, join) => list.reduce((all, number) => [...all, all.length ? join(all.at(-1), number) : number], []);
@@ -325,6 +330,10 @@ globalThis.library = (() => {
   define('torch method', 'cummax', 'x dim', (x, dim) => Object.assign(tuple([along(x, int(dim), list => running(list, (a, b) => Math.max(a, b))), null]), {fields: ['values']}));
   define('torch method', 'flip', 'x ...dims', (x, dims) => sizes(dims).reduce((one, dim) => along(one, dim, list => list.toReversed()), x));
   const ordered = (list, falling) => list.map((number, at) => [number, at]).sort(([a], [b]) => falling ? b - a : a - b);
+  define('np', 'lexsort', 'keys', keys => {  // the last is the most important
+    const lists = Array.from(items(keys), values).reverse(), order = countFrom(lists[0].length);
+    return make(order.sort((one, other) => lists.map(list => list[one] - list[other]).find(Boolean) ?? 0), [order.length], {dtype: 'int', numpy: true});
+  });
   define('np', 'sort', 'x axis?', (x, axis = -1n) => along(x, int(axis), list => list.toSorted((a, b) => a - b)));
   define('torch method', 'sort', 'x dim? descending?', (x, dim = -1n, falling = false) => Object.assign(tuple([along(x, int(dim), list => ordered(list, falling).map(([number]) => number)), along(x, int(dim), list => ordered(list, falling).map(([, at]) => at), 'int')]), {fields: ['values', 'indices']}));
   define('torch method', 'argsort', 'x dim? descending?', (x, dim = -1n, falling = false) => along(x, int(dim), list => ordered(list, falling).map(([, at]) => at), 'int'));
@@ -358,6 +367,17 @@ globalThis.library = (() => {
   define('np array', 'squeeze', 'x axis?', (x, axis) => squeeze(x, dimsOf(axis)));
   define('torch method', 'diagonal', 'x offset? dim1? dim2?', (x, far = 0n, one = 0n, other = 1n) => diagonal(x, int(far), int(one), int(other)));
   define('np array', 'diagonal', 'x offset? axis1? axis2?', known.torch.diagonal.apply);
+  define('torch method', 'as_strided', 'x size stride storage_offset?', (x, size, stride, offset) => {
+    const made = x.view(ints(size), ints(stride), offset === undefined ? x.offset : int(offset));
+    return values(made).includes(undefined) ? fail('as_strided would read numbers that the tensor does not have.') : made;
+  });
+  const unfold = (x, dim, size, step) => {  // pieces of a dimension, which may overlap
+    const at = dimension(dim, x), number = Math.floor((x.shape[at] - size) / step) + 1;
+    if (!(number > 0)) fail(`A dimension of ${x.shape[at]} has no piece of ${size}.`);
+    return x.view([...x.shape.with(at, number), size], [...x.strides.with(at, x.strides[at] * step), x.strides[at]]);
+  };
+  define('method', 'unfold', 'x dimension size step', (x, dim, size, step) => unfold(x, int(dim), int(size), int(step)));
+  define('np', 'sliding_window_view', 'x window_shape axis?', (x, size, axis = 0n) => unfold(x, int(axis), int(size), 1));
   for (const [places, far] of [['torch method', 'diagonal?'], ['np', 'k?']]) define(places, 'diag', `x ${far}`, (x, far = 0n) => {
     if (x.shape.length > 1) return diagonal(x, int(far), 0, 1);
     const size = x.shape[0] + Math.abs(int(far)), made = filled([size, size], 0, x);
@@ -446,6 +466,7 @@ globalThis.library = (() => {
       if (typeof rule !== 'string' || !all.every(isTensor)) fail('einsum takes a rule as a text, and then tensors.');
       return einsum(rule, all);
     });
+    define(place, 'kron', 'x other', (x, other) => reshape(einsum('ij,kl->ikjl', [x, other]), x.shape.map((size, dim) => size * other.shape[dim])));
     define(place, 'outer', 'x other', (x, other) => operate('*', unsqueeze(flatten(x), 1), flatten(other)));
   }
   define('np', 'ndindex', '...shape', shape => sizes(shape).reduce((all, size) => all.flatMap(index => countFrom(size).map(at => tuple([...index, BigInt(at)]))), [tuple([])]));
@@ -541,6 +562,7 @@ globalThis.library = (() => {
   const constants = {inf: Infinity, nan: NaN, pi: Math.PI, e: Math.E};
   const modules = {torch: {title: 'torch', known: known.torch, ...dtypes, ...constants}, np: {title: 'np', known: known.np, ...dtypes, ...constants, newaxis: null}, F: {title: 'F', known: known.F}, math: {title: 'math', known: known.math, ...constants}};
   modules.np.linalg = {title: 'np.linalg', known: {norm: {name: 'linalg.norm', place: 'np', signature: ['x', 'ord?', 'axis?', 'keepdims?'], apply: (x, p, axis, keep) => reduce(x, dimsOf(axis), truth(keep), list => length(list, p === undefined || p === null ? 2 : float(p)))}}};
+  modules.np.lib = {title: 'np.lib', known: {}, stride_tricks: {title: 'np.lib.stride_tricks', known: {sliding_window_view: known.np.sliding_window_view}}};
   modules.torch.linalg = {title: 'torch.linalg', known: {norm: {name: 'linalg.norm', place: 'torch', signature: ['x', 'ord?', 'dim?', 'keepdim?'], apply: known.torch.norm.apply}, vector_norm: {...known.torch.norm, name: 'linalg.vector_norm'}}};
   for (const name of ['float64', 'float32', 'int64']) modules.np[name] = Object.assign(([value]) => typed(tensorOf(value, true), dtypes[name].dtype), dtypes[name]);
   const limits = {title: 'finfo', known: {}, max: Number.MAX_VALUE, min: -Number.MAX_VALUE, eps: Number.EPSILON, tiny: 2 ** -1022};
@@ -643,7 +665,7 @@ globalThis.library = (() => {
   }
   function indexOf(index, tensor) {
     const one = item => item === null || item === Ellipsis ? item : isSlice(item) ? {slice: item.slice.map(bound => bound === null ? null : int(bound))}
-      : typeof item === 'bigint' ? Number(item) : isTensor(item) && !item.shape.length && item.dtype === 'int' ? values(item)[0]
+      : typeof item === 'bigint' ? Number(item) : isTensor(item) && !item.shape.length && item.dtype !== 'float' && item.dtype !== 'bool' ? values(item)[0]
         : isTensor(item) || Array.isArray(item) ? tensorOf(item, tensor.numpy, item.length === 0 ? 'int' : undefined) : fail(`${kindOf(item)} cannot be an index.`.replace(/^a/, 'A'));
     return index instanceof Tuple ? Tuple.from(Array.from(index, one)) : one(index);
   }

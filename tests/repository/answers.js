@@ -10,7 +10,7 @@ python.run = (...given) => outcomes = run(...given);  // judge calls it
 
 function plain(value) {
   if (value instanceof Tensor) {
-    const kind = (value.numpy ? 'a' : 't') + value.dtype[0];
+    const kind = (value.numpy ? 'a' : 't') + value.dtype[0].replace('u', 'i');
     const numbers = values(value).flatMap(one => one instanceof Complex ? [one.re, one.im] : [one]).map(String);
     return {kind, shape: Array.from(value.shape), numbers};
   }
