@@ -70,12 +70,12 @@ def match_the_key():
     from transformer_lessons.inspection import plots
 
     words = ["fluffy", "cat"]
-    queries, keys = np.array([[1.6, -0.6], [-0.8, 1.8]]), np.array([[-1.0, 1.2], [2.0, 0.4]])
+    queries, keys = np.array([[1.6, -0.6], [-0.2, 1.4]]), np.array([[-1.0, 1.2], [2.0, 0.4]])
     weights = softmax(queries @ keys.T)  # (query, key)
     title = "A query changes a row of scores, a key a column"
     names = [f"{role}\nof {word}" for role in ("query", "key") for word in words]
     alt = f"Arrows from the origin: {', '.join(names)}. {title}.".replace("\n", " ")
-    colours = ["#8a2f63", "#b0578a", "#7a5200", "#96702c"]
+    colours = ["#8a2f63"] * 2 + ["#7a5200"] * 2  # as in the page: one for queries, one for keys
     picture = plots.show_arrows(
         np.concatenate([queries, keys]), title, names, alt=alt, colours=colours, left=[2], dashed=[2, 3]
     )
