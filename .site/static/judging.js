@@ -40,9 +40,11 @@ globalThis.judging = (() => {
       const parts = partsOf(one.value), wanted = mark.split('|');
       return parts.length === wanted.length && wanted.every((part, at) => {
         if (part === '=' || part === '~') return one.differences[at] === (part === '=' ? '' : 'zeros');
-        const [, kind, shape, total] = part.match(/^(?:(\w\w)([\d,]*):)?(.+)$/), numbers = parts[at] instanceof Tensor ? values(parts[at]) : null;
-        const expected = one.expected[at];
-        return numbers && !['', 'zeros'].includes(one.differences[at]) && kindOf(parts[at]) === (kind ?? kindOf(expected)) && String(parts[at].shape) === (kind ? shape : String(expected.shape)) && closeSums(sumOf(numbers), Number(total), numbers);
+        if (!(parts[at] instanceof Tensor) || ['', 'zeros'].includes(one.differences[at])) return false;
+        const expected = one.expected[at], [, kind = kindOf(expected), shape = String(expected.shape), total] = part.match(/^(?:(\w\w)([\d,]*):)?(.+)$/);
+        if (kindOf(parts[at]) !== kind || String(parts[at].shape) !== shape) return false;
+        const numbers = values(parts[at]);
+        return closeSums(parts[at].sum ??= sumOf(numbers), Number(total), numbers);
       });
     });
   }
@@ -51,7 +53,8 @@ globalThis.judging = (() => {
 
   const list = (names, word = 'and') => names.length > 1 ? `${names.slice(0, -1).join(', ')} ${word} ${names.at(-1)}` : names[0];
   const kindIn = value => value instanceof Tensor ? `${value.numpy ? 'a NumPy array' : 'a tensor'} of shape ${shown(value.shape)}` : value instanceof Tuple ? `a tuple of ${value.length}` : Array.isArray(value) ? `a list of ${value.length}` : library.kindOf(value);
-  const numberIn = (number, dtype) => dtype === 'complex' ? `${numberIn(number.re, 'float')} + ${numberIn(number.im, 'float')}i` : dtype === 'bool' ? (number ? 'True' : 'False') : Number.isNaN(number) ? 'NaN' : !Number.isFinite(number) ? (number > 0 ? '∞' : '−∞')
+  const numberIn = (number, dtype) => dtype === 'complex' ? `${numberIn(number.re, 'float')} + ${numberIn(number.im, 'float')}i` : realIn(number, dtype);
+  const realIn = (number, dtype) => dtype === 'bool' ? (number ? 'True' : 'False') : Number.isNaN(number) ? 'NaN' : !Number.isFinite(number) ? (number > 0 ? '∞' : '−∞')
     : dtype === 'int' || dtype === 'uint8' ? String(number) : Number.isInteger(number) && Math.abs(number) > 99 && Math.abs(number) < 1e12 ? String(number) : Math.abs(number) >= 1e5 || number && Math.abs(number) < 5e-3 ? number.toExponential(1) : number.toFixed(2);
   const inputIn = (name, value) => value instanceof Tensor ? `\`${name}\` of shape ${shown(value.shape)}` : `\`${name}\` = ${value}`;
 
@@ -75,13 +78,15 @@ globalThis.judging = (() => {
         return `${the} has the right shape, but not the right numbers. The first that differs is \`${returns[at]}[${placeOf(first, mine.shape).join(', ')}]\`: ${yours} instead of ${theirs}.`;
       },
       zeros: () => {
-        const [first] = wrongPlaces(mine, right, true), place = `${returns[at]}[${placeOf(first, mine.shape).join(', ')}]`, number = values(mine)[first];
-        return number ? `\`${place}\` is ${number.toExponential(1)}: that is little, but not 0.` : `\`${place}\` is 0, where a number other than 0 is expected.`;
+        const [first] = wrongPlaces(mine, right, true), number = values(mine)[first];
+        const place = `\`${returns[at]}[${placeOf(first, mine.shape).join(', ')}]\``;
+        return number ? `${place} is ${number.toExponential(1)}: that is little, but not 0.` : `${place} is 0, where another number is expected.`;
       },
     }[differences[at]]();
     return [`${sentence}${fine ? ` ${fine}` : ''}`, at, HEADLINES[differences[at]]];
   }
-  const HEADLINES = {kind: 'the wrong kind of result.', dtype: 'the wrong kind of numbers.', shape: 'the wrong shape.', finite: 'numbers that are not finite.', numbers: 'the wrong numbers.', zeros: 'almost right.'};
+  const HEADLINES = {kind: 'the wrong kind of result.', dtype: 'the wrong kind of numbers.', shape: 'the wrong shape.', finite: 'numbers that are not finite.', numbers: 'the wrong numbers.',
+    zeros: 'almost right.'};
   const WORDS = {float: 'floats', int: 'whole numbers', uint8: 'whole numbers', bool: 'booleans', complex: 'complex numbers'};
   const placeOf = (at, shape) => shape.map((size, dim) => Math.floor(at / product(shape.slice(dim + 1))) % size);
 
@@ -136,9 +141,11 @@ globalThis.judging = (() => {
     const named = pair ? pair.slice(0, 2).map(place => told.mistakes[place]) : alone;
     if (named.length) {
       const wrong = cases.find(one => !one.right && one.fault === undefined), [said, place] = wrong ? describe(told, wrong) : ['', null];
-      return {sign: '✗', both: Boolean(pair), mistakes: named.map(([name, anchor, why, look]) => ({name, anchor, why, look})), why: [], said: !wrong || ['numbers', 'zeros'].includes(wrong.differences[place]) ? '' : said, case: wrong && shownCase(told, wrong, place)};
+      const mistakes = named.map(([name, anchor, why, look]) => ({name, anchor, why, look})), enough = !wrong || ['numbers', 'zeros'].includes(wrong.differences[place]);
+      return {sign: '✗', both: Boolean(pair), mistakes, why: [], said: enough ? '' : said, case: wrong && shownCase(told, wrong, place)};
     }
-    if (!first) return {sign: '✗', headline: 'it changes its input.', why: [`The results are right, but ${list([...new Set(cases.flatMap(one => one.changed))].map(at => `\`${told.inputs[at]}\``))} is different after the call.`]};
+    const changed = [...new Set(cases.flatMap(one => one.changed))].map(at => `\`${told.inputs[at]}\``);
+    if (!first) return {sign: '✗', headline: 'it changes its input.', why: [`The results are right, but ${list(changed)} is different after the call.`]};
     const before = cases.indexOf(first);
     if (first.fault !== undefined) return {sign: '✗', headline: `an error in line ${first.line}.`, why: [first.fault, ...before ? [`${before === 1 ? 'The result before it was' : `The ${before} results before it were`} right.`] : []], line: first.line, case: shownCase(told, first, null)};
     return {sign: '✗', headline, why: [sentence], unknown: true, case: shownCase(told, first, at)};

@@ -224,7 +224,8 @@ globalThis.python = (() => {
       const {kind, text, line: place} = word();
       if (kind === 'number') {
         at += 1;
-        const digits = text.replaceAll('_', ''), value = /^\d+$/.test(digits) ? BigInt(digits) : /j$/.test(digits) ? new Complex(0, parseFloat(digits)) : Number(digits);
+        const digits = text.replaceAll('_', ''), number = parseFloat(digits);
+        const value = /^\d+$/.test(digits) ? BigInt(digits) : digits.endsWith('j') ? new Complex(0, number) : number;
         return {get: () => value};
       }
       if (kind === 'text') {

@@ -40,9 +40,12 @@ globalThis.tensors = (() => {
   const filled = (shape, number, kind) => make(countFrom(product(room(shape))).map(() => number), shape, kind);
   const copy = tensor => make(values(tensor), tensor.shape, tensor);
   const typed = (tensor, dtype) => make(values(tensor).map(number => cast(number, dtype)), tensor.shape, {...tensor, dtype});
-  const cast = (number, dtype) => number instanceof Complex || dtype === 'complex' ? complexAs(number, dtype) : dtype === 'bool' ? Number(number !== 0) : dtype === 'int' ? Math.trunc(number) : dtype === 'uint8' ? Math.trunc(number) & 255 : number;
-  const complexAs = (number, dtype) => dtype !== 'complex' ? fail('A complex number has two parts: .real and .imag.') : number instanceof Complex ? number : new Complex(number);
-  const RANK = ['bool', 'uint8', 'int', 'float', 'complex'];
+  const CASTS = {
+    bool: number => Number(number !== 0), uint8: number => Math.trunc(number) & 255, int: Math.trunc, float: number => number,
+    complex: number => number instanceof Complex ? number : new Complex(number),
+  };
+  const cast = (number, dtype) => number instanceof Complex && dtype !== 'complex' ? fail('A complex number has two parts: .real and .imag.') : CASTS[dtype](number);
+  const RANK = Object.keys(CASTS);
   const widest = (...dtypes) => RANK[Math.max(...dtypes.map(dtype => RANK.indexOf(dtype)))];
 
   // --- shapes ---
@@ -135,7 +138,8 @@ globalThis.tensors = (() => {
     if (!change.complex) onlyReal(tensors);
     const shape = room(broadcast(...tensors.map(tensor => tensor.shape)));
     const lists = tensors.map(tensor => values(expand(tensor, shape)));
-    return make(lists[0].map((_, at) => change.complex ? change(...lists.map(list => list[at])) : Number(change(...lists.map(list => list[at])))), shape, {dtype: dtype ?? widest(...tensors.map(tensor => tensor.dtype)), numpy: tensors[0].numpy});
+    const made = lists[0].map((_, at) => change(...lists.map(list => list[at])));
+    return make(change.complex ? made : made.map(Number), shape, {dtype: dtype ?? widest(...tensors.map(tensor => tensor.dtype)), numpy: tensors[0].numpy});
   }
   const onlyReal = tensors => { if (tensors.some(({dtype}) => dtype === 'complex')) fail('This page cannot do this with complex numbers.'); };
   function reduce(tensor, dims, keep, whole, dtype = tensor.dtype) {  // the numbers along some dimensions become one

@@ -5,7 +5,8 @@ globalThis.library = (() => {
   const isTensor = value => value instanceof Tensor;
   const isNumber = value => ['bigint', 'number', 'boolean'].includes(typeof value) || value instanceof Complex;
   const kindOf = value => value === null || value === undefined ? 'None' : isTensor(value) ? (value.numpy ? 'a NumPy array' : 'a tensor') : typeof value === 'bigint' ? 'a whole number'
-    : typeof value === 'number' ? 'a float' : value instanceof Complex ? 'a complex number' : typeof value === 'boolean' ? 'a boolean' : typeof value === 'string' ? 'a text' : value instanceof Tuple ? 'a tuple' : Array.isArray(value) ? 'a list' : 'a function or module';
+    : typeof value === 'number' ? 'a float' : value instanceof Complex ? 'a complex number'
+    : typeof value === 'boolean' ? 'a boolean' : typeof value === 'string' ? 'a text' : value instanceof Tuple ? 'a tuple' : Array.isArray(value) ? 'a list' : 'a function or module';
 
   // --- from Python's values to plain numbers, and back ---
 
@@ -86,9 +87,11 @@ globalThis.library = (() => {
     '&': (a, b) => a & b, '|': (a, b) => a | b, '^': (a, b) => a ^ b};
   const BITS = ['&', '|', '^', '<<', '>>'], COMPARES = ['==', '!=', '<', '>', '<=', '>='];
 
-  const complexly = change => Object.assign((...given) => change(...given.map(one => one instanceof Complex ? one : new Complex(Number(one)))), {complex: true});
+  const asComplex = one => one instanceof Complex ? one : new Complex(Number(one));
+  const complexly = change => Object.assign((...given) => change(...given.map(asComplex)), {complex: true});
   const turnedBy = (size, angle) => new Complex(size * Math.cos(angle), size * Math.sin(angle));
-  const COMPLEX = {'+': (a, b) => new Complex(a.re + b.re, a.im + b.im), '-': (a, b) => new Complex(a.re - b.re, a.im - b.im), '*': (a, b) => new Complex(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re),
+  const COMPLEX = {'+': (a, b) => new Complex(a.re + b.re, a.im + b.im), '-': (a, b) => new Complex(a.re - b.re, a.im - b.im),
+    '*': (a, b) => new Complex(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re),
     '/': (a, b) => COMPLEX['*'](a, new Complex(b.re / (b.re ** 2 + b.im ** 2), -b.im / (b.re ** 2 + b.im ** 2))),
     '**': (a, b) => b.im ? fail('This page knows no complex exponents of **.') : turnedBy(Math.hypot(a.re, a.im) ** b.re, Math.atan2(a.im, a.re) * b.re)};
   const ofComplex = sign => complexly(COMPLEX[sign] ?? fail(`This page does not know ${sign} for complex numbers.`));
@@ -135,8 +138,8 @@ globalThis.library = (() => {
     const [a, b] = [one, other].map(value => tensorOf(value, numpy)).map(value => value.numpy === numpy ? value : make(values(value), [], {...value, numpy}));
     if (sign === '@') return isTensor(one) && isTensor(other) ? matmul(a, b) : fail(`@ multiplies matrices: ${kindOf(one)} @ ${kindOf(other)} does not work.`);
     if (COMPARES.includes(sign)) return each(NUMBERS[sign], [a, b], 'bool');
-    const isByte = [a, b].some(({dtype}) => dtype === 'uint8') && [one, other].every(value => isTensor(value) ? value.dtype === 'uint8' : typeof value !== 'number');
-    if (isByte && sign !== '/') return typed(each(NUMBERS[sign], [a, b], 'int'), 'uint8');  // from 255, it goes on with 0
+    const staysByte = value => isTensor(value) ? value.dtype === 'uint8' : typeof value !== 'number' && !(value instanceof Complex);
+    if (staysByte(one) && staysByte(other) && sign !== '/') return typed(each(NUMBERS[sign], [a, b], 'int'), 'uint8');  // from 255, it goes on with 0
     const dtype = widest(a.dtype, b.dtype);
     if (dtype === 'complex') return each(ofComplex(sign), [a, b], dtype);
     if (BITS.includes(sign)) return dtype === 'float' ? fail(`${sign} needs booleans or whole numbers, and these are floats.`) : each(NUMBERS[sign], [a, b], dtype);
@@ -149,7 +152,8 @@ globalThis.library = (() => {
     if (sign === '-' && (value instanceof Complex || value?.dtype === 'complex')) return operate('*', -1, value);
     if (sign === 'not') return !truth(value);
     if (isTensor(value)) {
-      if (sign === '~') return value.dtype === 'bool' ? each(number => !number, [value]) : value.dtype === 'int' ? each(number => -number - 1, [value]) : value.dtype === 'uint8' ? each(number => 255 - number, [value]) : fail('~ needs booleans, and these are floats.');
+      if (sign === '~') return value.dtype === 'bool' ? each(number => !number, [value]) : ['int', 'uint8'].includes(value.dtype) ? typed(each(number => -number - 1, [value]), value.dtype)
+        : fail('~ needs booleans, and these are floats.');
       if (value.dtype === 'bool' && sign === '-') fail('Booleans cannot be negated by -; ~ turns True into False.');
       return sign === '-' ? typed(each(number => -number, [value]), value.dtype) : value;
     }
@@ -213,7 +217,8 @@ globalThis.library = (() => {
     for (let n = 1; n < 200; n++) total += term *= 2 * x * x / (2 * n + 1);
     return 2 / Math.sqrt(Math.PI) * Math.exp(-x * x) * total;
   }
-  const FLOATS = {exp: Math.exp, log: Math.log, log2: Math.log2, log10: Math.log10, log1p: Math.log1p, expm1: Math.expm1, sqrt: Math.sqrt, sin: Math.sin, cos: Math.cos, tanh: Math.tanh};
+  const FLOATS = {exp: Math.exp, log: Math.log, log2: Math.log2, log10: Math.log10, log1p: Math.log1p, expm1: Math.expm1,
+    sqrt: Math.sqrt, sin: Math.sin, cos: Math.cos, tanh: Math.tanh};
   for (const [name, change] of Object.entries(FLOATS)) {
     define('torch method np', name, 'x', x => each(change, [floats(x)]));
     define('math', name, 'number', number => {
@@ -229,7 +234,8 @@ globalThis.library = (() => {
   const partOf = (z, name) => z instanceof Complex ? z[name] : name === 're' ? z : 0;
   const realPart = (x, name) => each(Object.assign(z => partOf(z, name), {complex: true}), [x], 'float');
   define('torch method', 'view_as_real', 'x', x => joined(['re', 'im'].map(name => unsqueeze(realPart(x, name), -1)), -1));
-  define('torch method', 'view_as_complex', 'x', x => x.shape.at(-1) === 2 ? known.torch.complex.apply(...[0n, 1n].map(at => part(x, tuple([Ellipsis, Number(at)])))) : fail(`view_as_complex needs a last dimension of 2, and the shape is ${shown(x.shape)}.`));
+  define('torch method', 'view_as_complex', 'x', x => x.shape.at(-1) === 2 ? known.torch.complex.apply(...[0, 1].map(at => part(x, tuple([Ellipsis, at]))))
+    : fail(`view_as_complex needs a last dimension of 2, and the shape is ${shown(x.shape)}.`));
   define('torch method', 'rsqrt', 'x', x => each(number => 1 / Math.sqrt(number), [floats(x)]));
   define('torch method F', 'sigmoid', 'x', x => each(sigmoid, [floats(x)]));
   define('torch method', 'erf', 'x', x => each(erf, [floats(x)]));
@@ -254,14 +260,14 @@ globalThis.library = (() => {
   define('torch method np', 'nan_to_num', 'x nan? posinf? neginf?', (x, nan = 0, high = Number.MAX_VALUE, low = -Number.MAX_VALUE) => each(number =>
     Number.isNaN(number) ? float(nan) : Number.isFinite(number) ? number : float(number > 0 ? high : low), [x]));
 
-  for (const [sign, names] of Object.entries({'+': 'add', '-': 'sub', '*': 'mul multiply', '/': 'div divide true_divide', '**': 'pow', '%': 'remainder', '==': 'eq', '!=': 'ne', '<': 'lt', '>': 'gt', '<=': 'le', '>=': 'ge', '@': 'matmul',
-    '&': 'bitwise_and logical_and', '|': 'bitwise_or logical_or', '^': 'bitwise_xor', '<<': 'bitwise_left_shift', '>>': 'bitwise_right_shift'})) {
+  for (const [sign, names] of Object.entries({'+': 'add', '-': 'sub', '*': 'mul multiply', '/': 'div divide true_divide', '**': 'pow', '%': 'remainder', '==': 'eq', '!=': 'ne', '<': 'lt', '>': 'gt', '<=': 'le', '>=': 'ge',
+    '@': 'matmul', '&': 'bitwise_and logical_and', '|': 'bitwise_or logical_or', '^': 'bitwise_xor', '<<': 'bitwise_left_shift', '>>': 'bitwise_right_shift'})) {
     define('torch method', names, 'x other', (x, other) => operate(sign, x, other));
     if (!'+-*/&|'.includes(sign)) continue;
     define('method', names.split(' ').map(name => `${name}_`).join(' '), 'x other', (x, other) => inPlace(sign, x, other));
   }
   define('torch method', 'div divide', 'x other * rounding_mode?', (x, other, _, mode) =>
-    mode === 'floor' ? operate('//', x, other) : mode === 'trunc' ? each(Math.trunc, [operate('/', x, other)], widest(x.dtype, like(other, x).dtype)) : operate('/', x, other));
+    mode === 'trunc' ? each(Math.trunc, [operate('/', x, other)], widest(x.dtype, like(other, x).dtype)) : operate(mode === 'floor' ? '//' : '/', x, other));
   for (const [name, one, other] of [['mm', 2, 2], ['bmm', 3, 3], ['mv', 2, 1], ['dot', 1, 1]])
     define('torch method', name, 'x other', (x, y) => x.shape.length === one && y.shape?.length === other ? matmul(x, y)
       : fail(`${name} takes a tensor with ${one} dimension${one > 1 ? 's' : ''} and one with ${other}, and these have the shapes ${shown(x.shape)} and ${shown(y.shape ?? [])}.`));
@@ -319,7 +325,8 @@ globalThis.library = (() => {
   const real = (x, name) => x.dtype === 'float' ? x : fail(`${name} needs floats: float() makes floats of whole numbers.`);
   define('torch method F', 'softmax', 'x dim dtype?', (x, dim) => along(real(x, 'softmax'), int(dim), softmax));
   define('torch method F', 'log_softmax', 'x dim dtype?', (x, dim) => along(real(x, 'log_softmax'), int(dim), list => list.map(number => number - logSum(list))));
-  define('torch method', 'addcmul', 'x tensor1 tensor2 * value?', (x, one, other, _, factor = 1n) => operate('+', x, operate('*', factor, operate('*', one, other))));
+  define('torch method', 'addcmul', 'x tensor1 tensor2 * value?', (x, one, other, _, factor = 1n) =>
+    operate('+', x, operate('*', factor, operate('*', one, other))));
   define('torch method', 'logical_not', 'x', x => each(number => !number, [x], 'bool'));
   define('method', 'logical_not_', 'x', x => (write(x, known.torch.logical_not.apply(x)), x));
   const running = (list, join) => list.reduce((all, number) => [...all, all.length ? join(all.at(-1), number) : number], []);
@@ -393,8 +400,11 @@ globalThis.library = (() => {
   });
   define('torch method', 'gather', 'x dim index', (x, dim, index) => part(x, tuple(x.shape.map((_, place) => place === dimension(int(dim), x) ? index
     : make(countFrom(index.shape[place]), index.shape.map((size, other) => other === place ? size : 1), {dtype: 'int'})))));
-  define('torch method', 'roll', 'x shifts dims?', (x, shifts, dims) => dims === undefined ? reshape(known.torch.roll.apply(flatten(x), shifts, 0n), x.shape)
-    : [ints(dims)].flat().reduce((one, dim, number) => along(one, dim, list => list.map((_, place) => list.at((place - [ints(shifts)].flat()[number]) % list.length))), x));
+  define('torch method', 'roll', 'x shifts dims?', (x, shifts, dims) => {
+    if (dims === undefined) return reshape(known.torch.roll.apply(flatten(x), shifts, 0n), x.shape);
+    const far = [ints(shifts)].flat();
+    return [ints(dims)].flat().reduce((one, dim, at) => along(one, dim, list => list.map((_, place) => list.at((place - far[at]) % list.length))), x);
+  });
   define('method', 'expand', 'x ...shape', (x, shape) => expand(x, sizes(shape)));
   define('method', 'expand_as', 'x other', (x, other) => expand(x, other.shape));
   define('method', 'view_as reshape_as', 'x other', (x, other) => reshape(x, other.shape));
@@ -414,9 +424,8 @@ globalThis.library = (() => {
   define('np', 'concatenate', 'arrays axis?', (list, axis = 0n) => joined(listed(list, true), int(axis)));
   for (const [place, dim] of [['torch', 'dim?'], ['np', 'axis?']])
     define(place, 'stack', `tensors ${dim}`, (list, at = 0n) => joined(listed(list, place === 'np').map(one => unsqueeze(one, int(at))), int(at)));
-  for (const [name, dim] of [['vstack', 0], ['hstack', -1]]) {
-    define('torch np', name, 'tensors', list => joined([...items(list)].map(one => dim === 0 && one.shape.length < 2 ? unsqueeze(one, 0) : one), dim === 0 || list[0].shape.length < 2 ? 0 : 1));
-  }
+  define('torch np', 'vstack', 'tensors', list => joined([...items(list)].map(one => one.shape.length < 2 ? unsqueeze(one, 0) : one), 0));
+  define('torch np', 'hstack', 'tensors', list => joined([...items(list)], items(list)[0].shape.length < 2 ? 0 : 1));
   define('method', 'size', 'x dim?', (x, dim) => dim === undefined ? shapeOf(x) : BigInt(x.shape[dimension(int(dim), x)]));
   define('torch method', 'numel', 'x', x => BigInt(product(x.shape)));
   define('method', 'dim', 'x', x => BigInt(x.shape.length));
@@ -427,7 +436,8 @@ globalThis.library = (() => {
   define('method', 'contiguous detach cpu', 'x', x => String(x.strides) === String(make([], x.shape).strides) ? x : copy(x));
   define('array', 'copy', 'x', copy);
   for (const [names, dtype] of [['float double', 'float'], ['bool', 'bool'], ['long int', 'int']]) define('method', names, 'x', x => dtype === x.dtype ? x : typed(x, dtype));
-  define('method', 'to type', 'x other', (x, other) => typeof other === 'string' && other !== 'cpu' ? fail('This page computes on the CPU only.') : isTensor(other) ? typed(x, other.dtype) : other?.dtype ? typed(x, other.dtype) : x);
+  define('method', 'to type', 'x other', (x, other) => typeof other === 'string' && other !== 'cpu' ? fail('This page computes on the CPU only.')
+    : other?.dtype ? typed(x, other.dtype) : x);
   define('method', 'type_as', 'x other', (x, other) => typed(x, other.dtype));
   define('array', 'astype', 'x dtype', (x, dtype) => typed(x, dtypeOf(dtype)));
   define('method array', 'item', 'x', item);
@@ -436,7 +446,7 @@ globalThis.library = (() => {
   define('torch', 'from_numpy as_tensor', 'array', x => isTensor(x) ? new Tensor(x.data, x.shape, {...x, numpy: false}) : tensorOf(x));
   define('torch', 'tensor', 'data dtype?', (data, dtype) => isTensor(data) ? make(values(data), data.shape, {dtype: dtypeOf(dtype) ?? data.dtype}) : tensorOf(data, false, dtypeOf(dtype)));
   define('np', 'array asarray', 'data dtype?', (data, dtype) => isTensor(data) ? copy(typed(data, dtypeOf(dtype) ?? data.dtype)) : tensorOf(data, true, dtypeOf(dtype)));
-  const spaced = (start, end, steps) => countFrom(int(steps)).map(at => float(start) + (int(steps) > 1 ? at * (float(end) - float(start)) / (int(steps) - 1) : 0));
+  const spaced = (start, end, steps) => countFrom(int(steps)).map(at => float(start) + at * (float(end) - float(start)) / Math.max(1, int(steps) - 1));
   for (const [place, numpy] of [['torch', false], ['np', true]]) {
     for (const [name, number] of [['zeros', 0], ['ones', 1], ['empty', NaN]]) {
       if (numpy) define(place, name, 'shape dtype?', (shape, dtype) => filled(sizes([shape]), number, {dtype: dtypeOf(dtype), numpy}));
@@ -451,8 +461,9 @@ globalThis.library = (() => {
       const kind = [from, to, step].some(value => typeof value === 'number') ? 'float' : 'int';
       return make(countFrom(filled([Math.max(0, count)], 0).shape[0]).map(at => float(from) + at * by), [Math.max(0, count)], {dtype: dtypeOf(dtype) ?? kind, numpy});
     });
-    define(place, 'linspace', numpy ? 'start stop num' : 'start end steps * dtype?', (start, end, steps) => make(spaced(start, end, steps), [int(steps)], {numpy}));
-    define(place, 'logspace', numpy ? 'start stop num base?' : 'start end steps base? * dtype?', (start, end, steps, base = 10) => make(spaced(start, end, steps).map(power => float(base) ** power), [int(steps)], {numpy}));
+    const three = numpy ? 'start stop num' : 'start end steps', one = numbers => make(numbers, [numbers.length], {numpy});
+    define(place, 'linspace', `${three} * dtype?`, (...range) => one(spaced(...range)));
+    define(place, 'logspace', `${three} base? * dtype?`, (start, end, steps, base = 10) => one(spaced(start, end, steps).map(power => float(base) ** power)));
     define(place, 'eye', 'n m? dtype?', (n, m = n, dtype) => triangle(filled([int(n), int(m)], 1, {dtype: dtypeOf(dtype), numpy}), far => far === 0));
     for (const [name, keeps] of [['tril', (far, k) => far <= k], ['triu', (far, k) => far >= k]])
       define(numpy ? place : 'torch method', name, numpy ? 'x k?' : 'x diagonal?', (x, k = 0n) => triangle(x, far => keeps(far, int(k))));
@@ -516,7 +527,8 @@ globalThis.library = (() => {
     return one;
   });
   define('F', 'one_hot', 'x num_classes?', (x, classes) => each((number, at) => number === at, [unsqueeze(x, -1), make(countFrom(classes === undefined ? most(values(x)) + 1 : int(classes)), [classes === undefined ? most(values(x)) + 1 : int(classes)])], 'int'));
-  define('F', 'scaled_dot_product_attention', 'query key value attn_mask? dropout_p? is_causal? * scale? enable_gqa?', (query, key, value, mask, _, causal, __, scale, shared) => {
+  const ATTENTION = 'query key value attn_mask? dropout_p? is_causal? * scale? enable_gqa?';
+  define('F', 'scaled_dot_product_attention', ATTENTION, (query, key, value, mask, _, causal, __, scale, shared) => {
     if (truth(shared)) [key, value] = [key, value].map(one => known.torch.repeat_interleave.apply(one, BigInt(query.shape.at(-3) / one.shape.at(-3)), -3n));
     let scores = operate('*', matmul(query, swap(key, -2, -1)), scale === undefined || scale === null ? query.shape.at(-1) ** -0.5 : float(scale));
     if (truth(causal)) mask = triangle(filled(scores.shape.slice(-2), 1, {dtype: 'bool'}), far => far <= 0);
@@ -529,7 +541,8 @@ globalThis.library = (() => {
   define('math', 'pow', 'number other', (a, b) => float(a) ** float(b));
 
   define('torch', 'block_diag', '...tensors', list => {
-    const made = filled([0, 1].map(dim => sum(list.map(one => one.shape[dim] ?? fail('block_diag takes its tensors one by one, each with two dimensions.')))), 0, list[0]), place = [0, 0];
+    if (!list.every(one => one.shape?.length === 2)) fail('block_diag takes its tensors one by one, each with two dimensions.');
+    const made = filled([0, 1].map(dim => sum(list.map(one => one.shape[dim]))), 0, list[0]), place = [0, 0];
     for (const one of list) setPart(made, tuple([0, 1].map(dim => ({slice: [place[dim], place[dim] += one.shape[dim], null]}))), one);
     return made;
   });
@@ -666,7 +679,8 @@ globalThis.library = (() => {
   function indexOf(index, tensor) {
     const one = item => item === null || item === Ellipsis ? item : isSlice(item) ? {slice: item.slice.map(bound => bound === null ? null : int(bound))}
       : typeof item === 'bigint' ? Number(item) : isTensor(item) && !item.shape.length && item.dtype !== 'float' && item.dtype !== 'bool' ? values(item)[0]
-        : isTensor(item) || Array.isArray(item) ? tensorOf(item, tensor.numpy, item.length === 0 ? 'int' : undefined) : fail(`${kindOf(item)} cannot be an index.`.replace(/^a/, 'A'));
+        : isTensor(item) || Array.isArray(item) ? tensorOf(item, tensor.numpy, item.length === 0 ? 'int' : undefined)
+          : fail(`${kindOf(item)} cannot be an index.`.replace(/^a/, 'A'));
     return index instanceof Tuple ? Tuple.from(Array.from(index, one)) : one(index);
   }
   function setItem(value, index, source) {
@@ -676,5 +690,6 @@ globalThis.library = (() => {
     return place in value ? void (value[place] = source) : fail(`Index ${at} is out of range: there are ${value.length} items.`);
   }
   const ask = (gradients, exercise) => { [strict, asked] = [gradients, exercise]; };
-  return {modules, course, cmath: {title: 'cmath', known: known.cmath, pi: Math.PI}, builtins, known, operate, unary, inPlace, truth, attribute, items, getItem, setItem, repr, kindOf, nearest, ask, Fault};
+  const cmath = {title: 'cmath', known: known.cmath, pi: Math.PI};
+  return {modules, course, cmath, builtins, known, operate, unary, inPlace, truth, attribute, items, getItem, setItem, repr, kindOf, nearest, ask, Fault};
 })();
