@@ -68,6 +68,15 @@ def test_what_is_not_a_number_is_written_dark_on_grey(monkeypatch):
     assert max(axes[0].get_facecolor()[:3]) < 0.9
 
 
+def test_weights_of_exactly_0_stay_blank_on_request(monkeypatch):
+    axes = []
+    monkeypatch.setattr(plots, "Picture", lambda figure, alt: axes.append(figure.axes[0]))
+    plots.show_weights([[1.0, 0.0], [0.999, 0.001]], "title", zeros=False)
+    plots.show_weights([[1.0, 0.0]], "title")
+    written = [[one.get_text() for one in axis.texts] for axis in axes]
+    assert written == [["1.00", "1.00", "0.00"], ["1.00", "0.00"]]
+
+
 @pytest.mark.parametrize(("curve", "side"), [([3, 2, 2], "top"), ([3, 1, 0], "bottom"), ([0, 0, 0.9], "bottom")])
 def test_the_name_of_a_dotted_line_stands_on_the_side_that_the_curves_leave_free(drawn, curve, side):
     plots.show_lines([0, 1, 2], {"loss": curve}, "title", "step", "loss", floor=("chance", 1))

@@ -71,12 +71,14 @@ def show_weights(
     row_label="query",
     column_label="key",
     outline=False,
+    zeros=True,
     notes=(),
 ):
     """Attention weights (query, key), or one panel per head (heads, query, key), in Blues from 0 to 1.
 
-    With outline, a frame marks the largest weight in each row, or several that are equal. Each of notes is a point_at
-    in the last panel, where the point is (key, query).
+    With outline, a frame marks the largest weight in each row, or several that are equal. With zeros=False, a weight of
+    exactly 0, as of a hidden key, stays blank. Each of notes is a point_at in the last panel, where the point is
+    (key, query).
     """
     weights = as_array(weights)
     alt = alt or f"Heat map of attention weights, queries down, keys across: {title}."
@@ -94,6 +96,7 @@ def show_weights(
         row_label=row_label,
         column_label=column_label,
         outline=outline,
+        zeros=zeros,
         notes=notes,
     )
 
@@ -212,6 +215,7 @@ def heat_maps(
     legend=None,
     write=True,
     outline=False,
+    zeros=True,
     notes=(),
 ):
     """One heat map for each of the leading panels, side by side, with one colour bar or legend."""
@@ -244,7 +248,7 @@ def heat_maps(
                 )
             )
         if few and write:
-            write_numbers(axis, numbers[index], image)
+            write_numbers(axis, numbers[index], image, zeros)
     axes[0].set_ylabel(row_label)
     for note in notes:
         point_at(axes[-1], *note)
@@ -346,11 +350,11 @@ def separate_squares(axis, height, width):
     axis.tick_params(length=0)
 
 
-def write_numbers(axis, numbers, image):
-    """Two decimals in every square, dark on light or light on dark; NaN stands on grey."""
+def write_numbers(axis, numbers, image, zeros=True):
+    """Two decimals in every square, dark on light or light on dark; NaN stands on grey. 0 may stay blank."""
     if np.isnan(numbers).any():
         axis.set_facecolor("#dddddd")
-    for row, column in np.ndindex(numbers.shape):
+    for row, column in np.ndindex(numbers.shape) if zeros else np.argwhere(numbers != 0):
         red, green, blue, opacity = image.cmap(image.norm(numbers[row, column]))
         colour = "#222222" if 0.3 * red + 0.59 * green + 0.11 * blue > 0.55 or opacity == 0 else "white"
         written = f"{round(float(numbers[row, column]), 2) + 0.0:.2f}".replace("-", "−").replace("nan", "NaN")
