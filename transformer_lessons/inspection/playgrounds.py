@@ -118,7 +118,8 @@ def split_the_question():
         curves[name] = np.where((fish >= 0) & (fish <= 8), fish, np.nan)
     alt = f"What cats and fish may hand over, from 0 to 8: three lines that cross at (2, 6). {title}."
     note = ("cats 2, fish 6", (2, 6), (3.4, 7.2))
-    picture = plots.show_lines(cats, curves, title, *words[::2], alt=alt, legend=(0.02, 0.06), notes=[note])
+    names_at = {"head 0": (2.6, 0.6), "head 1": (7.6, 5.3), "one head\nthat asks both": (6.8, 2.6)}
+    picture = plots.show_lines(cats, curves, title, *words[::2], alt=alt, legend=names_at, notes=[note])
     sentence = (
         f"“eat” asks two heads about “cats”, which hands over {values[0].item():.0f}, and “fish”, which hands over "
         f"{values[2].item():.0f}. Head 0 gives the three words the weights {said(weights[0])} and returns "
