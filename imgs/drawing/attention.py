@@ -189,20 +189,20 @@ def three_roles(d):
     one_query(d, 404)
 
 
-def one_query(d, middle, apart=0):
-    """A query's scores, weights and output; apart is for more room between the keys and the softmax."""
-    for x, text in [(235 - apart, "scores"), (413, "weights")]:
+def one_query(d, middle):
+    """A query's scores, weights and output."""
+    for x, text in [(235, "scores"), (413, "weights")]:
         d.label(x, middle - 78, text, ink=MUTED)
     query = d.box(28, middle - 18, 80, 36, "query 1", QUERY)
-    tall = d.box(268 + apart, middle - 62, 88 - apart, 124, "softmax", WEIGHTS)
+    tall = d.box(268, middle - 62, 88, 124, "softmax", WEIGHTS)
     total = d.plus(590, middle)
     output = d.box(632, middle - 18, 100, 36, "output 1", OUTPUT)
     scores = [1.0, 2.0, 0.2]
     for row, (score, weight) in enumerate(zip(scores, softmax(scores), strict=True)):
         y = middle + 44 * (row - 1)
-        key = d.box(150 - apart, y - 15, 60, 30, f"key {row}", KEY)
+        key = d.box(150, y - 15, 60, 30, f"key {row}", KEY)
         d.arrow(query.right(), key.left(), ink=QUERY.line)
-        d.label(235 - apart, y - 10, f"{score:.1f}", size=13)
+        d.label(235, y - 10, f"{score:.1f}", size=13)
         d.arrow(key.right(), (tall.x, y))
         cell = d.grid(386, y - 15, [[(shade(weight), f"{weight:.2f}")]], 54, 30)
         d.arrow((tall.x + tall.width, y), cell.left(), ink=WEIGHTS.line)
@@ -237,9 +237,9 @@ def narrow_three_roles(d):
     narrow_one_query(d, 320)
 
 
-def narrow_one_query(d, y, apart=0):
+def narrow_one_query(d, y):
     query = d.box(148, y, 84, 30, "query 1", QUERY, 13)
-    tall = d.box(LEFT + 12, y + 120 + apart, 328, 30, "softmax", WEIGHTS, 13)
+    tall = d.box(LEFT + 12, y + 120, 328, 30, "softmax", WEIGHTS, 13)
     total = d.plus(190, tall.y + 134)
     output = d.box(144, tall.y + 162, 92, 30, "output 1", OUTPUT, 13)
     scores = [1.0, 2.0, 0.2]
@@ -263,24 +263,65 @@ def narrow_one_query(d, y, apart=0):
 # --- Lesson 3 -----------------------------------------------------------------------------------------------
 
 
-@diagram(height=248)
+UNSCALED = [8.0, 16.0, 1.6]  # scores with 64 features
+
+
+@diagram(height=356)
 def where_to_scale(d):
-    """So far, the scores go straight into the softmax
+    """One small division, and every key keeps some weight
 
-    Query 1 meets the keys of all three positions; softmax turns their dot products, the scores, into weights,
-    and averaging the values with these weights gives output 1. A dashed line between the scores and the softmax
-    bears the question: divide by the square root of d?
+    The scores 8.0, 16.0 and 1.6 of one query become weights twice. The softmax of the scores as they are gives
+    0.00, 1.00 and 0.00: one key takes all. Divided by 8, the square root of d, the scores give 0.24, 0.65 and
+    0.11: every key keeps some weight.
     """
-    one_query(d, 148, apart=14)
-    d.line((254, 82), (254, 214), ink=INK, dashed=True)
-    d.label(254, 228, "÷ √*d* ?", 16, bold=True)
+    middle, upper, lower = 206, 132, 280
+    query = d.box(28, middle - 18, 80, 36, "query", QUERY)
+    d.label(68, middle + 36, "*d* = 64", 13, MUTED)
+    d.label(250, middle - 60, "scores", ink=MUTED)
+    for row in range(3):
+        y = middle + 30 * (row - 1)
+        key = d.box(150, y - 13, 56, 26, f"key {row}", KEY, 13)
+        d.arrow(query.right(), key.left(), ink=QUERY.line)
+        d.line(key.right(), (224, y))
+    scores = d.grid(224, middle - 45, [[(EMPTY, f"{score:.1f}")] for score in UNSCALED], 52, 30)
+    divide = d.box(314, lower - 20, 86, 40, "÷ √*d* = 8", EMPTY, bold=True)
+    d.arrow(scores.right(), (297, middle), (297, lower), divide.left())
+    for y, divisor, words in [(upper, 1, "one key takes all"), (lower, 8, "every key keeps\nsome weight")]:
+        soft = d.box(428, y - 20, 80, 40, "softmax", WEIGHTS)
+        if divisor == 1:
+            d.arrow(scores.right(), (297, middle), (297, y), soft.left())
+        else:
+            d.arrow(divide.right(), soft.left())
+        cells = [[(shade(weight), f"{weight:.2f}")] for weight in softmax([score / divisor for score in UNSCALED])]
+        weights = d.grid(538, y - 45, cells, 54, 30)
+        d.arrow(soft.right(), weights.left(), ink=WEIGHTS.line)
+        d.label(606, y, words, 14, align="start", bold=divisor > 1)
+    d.label(565, 72, "weights", ink=MUTED)
 
 
-@narrow(height=410)
+@narrow(height=420)
 def narrow_where_to_scale(d):
-    narrow_one_query(d, 66, apart=24)
-    d.line((44, 190), (316, 190), ink=INK, dashed=True)
-    d.label(343, 190, "÷ √*d* ?", 13, bold=True)
+    query = d.box(148, 66, 84, 30, "query", QUERY, 13)
+    d.label(244, 81, "*d* = 64", 13, MUTED, "start")
+    for row in range(3):
+        x = 146 + 44 * row
+        key = d.box(82 + 108 * row - 36, 122, 72, 28, f"key {row}", KEY, 13)
+        d.arrow(query.bottom((0.2, 0.5, 0.8)[row]), key.top(), ink=QUERY.line)
+        d.line(key.bottom(), (x, 176))
+    scores = d.grid(124, 176, [[(EMPTY, f"{score:.1f}") for score in UNSCALED]], 44, 28)
+    d.label(114, 190, "scores", 13, MUTED, "end")
+    divide = d.box(232, 232, 96, 30, "÷ √*d* = 8", EMPTY, 13, bold=True)
+    d.arrow(scores.bottom(), (190, 218), (280, 218), divide.top())
+    for x, divisor, words in [(100, 1, "one key takes all"), (280, 8, "every key keeps\nsome weight")]:
+        soft = d.box(x - 60, 284, 120, 30, "softmax", WEIGHTS, 13)
+        if divisor == 1:
+            d.arrow(scores.bottom(), (190, 218), (100, 218), soft.top())
+        else:
+            d.arrow(divide.bottom(), soft.top())
+        cells = [[(shade(weight), f"{weight:.2f}") for weight in softmax([score / divisor for score in UNSCALED])]]
+        weights = d.grid(x - 66, 336, cells, 44, 28)
+        d.arrow(soft.bottom(), weights.top(), ink=WEIGHTS.line)
+        d.label(x, 390, words, 13, bold=divisor > 1)
 
 
 @diagram(height=518)
