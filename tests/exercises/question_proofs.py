@@ -389,7 +389,53 @@ def the_slope_of_softmax_is_largest_in_the_middle():
     return {**at_largest, "d": all(at_largest.values())}
 
 
+def find_yourself(initial_weight=None):
+    """Whether each query of four heads without scaling starts saturated, and ends on its own key.
+
+    With initial_weight, a constant is added to the score of its own key, which starts with this weight.
+    """
+    started, ended = [], []
+    for seed in range(0, 40, 10):
+        x, value = normal(16, 256, seed=seed).float(), normal(16, 8, seed=seed + 1).float()
+        linear_q, linear_k = ((normal(256, 256, seed=seed + k).float() / 16).requires_grad_() for k in (2, 3))
+        optimizer, extra = torch.optim.Adam([linear_q, linear_k], lr=0.001), 0.0
+        if initial_weight is not None:
+            scores = ((x @ linear_q) @ (x @ linear_k).T).detach()
+            others = scores.clone().fill_diagonal_(-torch.inf).logsumexp(dim=-1)
+            extra = torch.diag(others + log(initial_weight / (1 - initial_weight)) - scores.diagonal())
+        for step in range(100):
+            weights = ((x @ linear_q) @ (x @ linear_k).T + extra).softmax(dim=-1)
+            if step == 0:
+                started.append(weights.amax(dim=-1) > 0.95)
+                assert initial_weight is None or torch.allclose(
+                    weights.diagonal(), torch.tensor(initial_weight), rtol=0.01
+                )
+            optimizer.zero_grad()
+            F.mse_loss(weights @ value, value).backward()
+            optimizer.step()
+        ended.append(weights.argmax(dim=-1) == torch.arange(16))
+    return torch.cat(started), torch.cat(ended)
+
+
+def hardly_half_or_nearly(share):
+    return {"a": bool(share < 0.25), "b": bool(0.4 < share < 0.6), "c": bool(share > 0.9)}
+
+
 @proves("3.5")
+def undecided_queries_without_weight_on_their_own_keys_learn_little():
+    saturated, found = find_yourself()
+    assert 0.2 < (~saturated).double().mean() < 0.45
+    return hardly_half_or_nearly(found[~saturated].double().mean())
+
+
+@proves("3.6")
+def saturated_queries_with_a_little_weight_on_their_own_keys_learn():
+    saturated, found = find_yourself(initial_weight=0.01)
+    assert saturated.double().mean() > 0.5
+    return hardly_half_or_nearly(found[saturated].double().mean())
+
+
+@proves("3.7")
 def dividing_by_d_makes_the_weights_nearly_equal():
     query, key = normal(500, 1, 64, seed=1), normal(500, 16, 64, seed=2)
     by_root, by_d = (attention(query, key, key, scale=scale)[1] for scale in (8, 64))
@@ -405,7 +451,7 @@ def dividing_by_d_makes_the_weights_nearly_equal():
     }
 
 
-@proves("3.6")
+@proves("3.8")
 def the_length_does_not_change_a_score():
     def variance(length):
         return (normal(2000, 1, 16, seed=1) @ normal(2000, length, 16, seed=2).mT).var().item()
@@ -414,50 +460,6 @@ def the_length_does_not_change_a_score():
     short, long = normal(10).softmax(0), normal(20).softmax(0)
     assert long.mean() < short.mean()
     return {"a": abs(ratio - 2) < 0.1, "b": abs(ratio - 0.5) < 0.1, "c": abs(ratio - 1) < 0.1}
-
-
-def find_yourself(first_weight=None):
-    """Whether each query of four heads without scaling starts saturated, and ends on its own key.
-
-    With first_weight, a constant is added to the score of its own key, which starts with this weight.
-    """
-    started, ended = [], []
-    for seed in range(0, 40, 10):
-        x, value = normal(16, 256, seed=seed).float(), normal(16, 8, seed=seed + 1).float()
-        linear_q, linear_k = ((normal(256, 256, seed=seed + k).float() / 16).requires_grad_() for k in (2, 3))
-        optimizer, extra = torch.optim.Adam([linear_q, linear_k], lr=0.001), 0.0
-        if first_weight is not None:
-            scores = ((x @ linear_q) @ (x @ linear_k).T).detach()
-            others = scores.clone().fill_diagonal_(-torch.inf).logsumexp(dim=-1)
-            extra = torch.diag(others + log(first_weight / (1 - first_weight)) - scores.diagonal())
-        for step in range(100):
-            weights = ((x @ linear_q) @ (x @ linear_k).T + extra).softmax(dim=-1)
-            if step == 0:
-                started.append(weights.amax(dim=-1) > 0.95)
-                assert first_weight is None or torch.allclose(weights.diagonal(), torch.tensor(first_weight), rtol=0.01)
-            optimizer.zero_grad()
-            F.mse_loss(weights @ value, value).backward()
-            optimizer.step()
-        ended.append(weights.argmax(dim=-1) == torch.arange(16))
-    return torch.cat(started), torch.cat(ended)
-
-
-def hardly_half_or_nearly(share):
-    return {"a": bool(share < 0.25), "b": bool(0.4 < share < 0.6), "c": bool(share > 0.9)}
-
-
-@proves("3.7")
-def undecided_queries_without_weight_on_their_own_keys_learn_little():
-    saturated, found = find_yourself()
-    assert 0.2 < (~saturated).double().mean() < 0.45
-    return hardly_half_or_nearly(found[~saturated].double().mean())
-
-
-@proves("3.8")
-def saturated_queries_with_a_little_weight_on_their_own_keys_learn():
-    saturated, found = find_yourself(first_weight=0.01)
-    assert saturated.double().mean() > 0.5
-    return hardly_half_or_nearly(found[saturated].double().mean())
 
 
 @proves("3.9")
