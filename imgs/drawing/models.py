@@ -168,8 +168,8 @@ def whole_model(d):
 
     A Transformer, in two columns. Its encoder turns source tokens by an embedding (table and sinusoids),
     num_layers encoder layers with a padding mask, and a norm into the memory. Its decoder turns target tokens
-    by an embedding, num_layers decoder layers with a causal and a padding mask, which attend to the memory,
-    and a norm into vectors; times the embedding's table these are the logits of the next tokens.
+    by an embedding, num_layers decoder layers with a causal and a padding mask, which attend to the target, then
+    to the memory, and a norm into vectors; times the embedding's table these are the logits of the next tokens.
     """
     d.box(20, 60, 346, 482, colour=PANEL, radius=12)
     d.box(394, 60, 346, 482, colour=PANEL, radius=12)
@@ -187,8 +187,8 @@ def whole_model(d):
         for shift in (10, 5):
             d.box(x - 110 + shift, 256 + shift, 220, 90, colour=WEIGHTS)
         stacks.append(d.box(x - 110, 256, 220, 90, colour=WEIGHTS))
-        d.label(x, 274, f"`num_layers` × `{stack}`", 12, WEIGHTS.ink)
-        d.label(x, 302, f"`{mask}`", 12, MUTED)
+        d.label(x, 271, f"`num_layers` × `{stack}`", 12, WEIGHTS.ink)
+        d.label(x, 293, f"`{mask}`", 12, MUTED)
         norms.append(d.box(x - 44, 380, 88, 28, "`norm`", EMPTY, 13))
         d.arrow(source.bottom(), embedding.top(), ink=STREAM)
         d.arrow(embedding.bottom(), stacks[-1].top(), ink=STREAM)
@@ -198,8 +198,8 @@ def whole_model(d):
     d.code(193, 466, "(batch, source, d_model)", align="middle", ink=MUTED)
     d.arrow(norms[0].bottom(), memory.top(), ink=STREAM)
     d.arrow(memory.right(), (380, 456), (380, 301), stacks[1].left(), ink=OUTPUT.line)
-    d.label(193, 330, "attends to the source", 12, WEIGHTS.ink)
-    d.label(567, 330, "attends to the memory", 12, WEIGHTS.ink)
+    d.label(193, 324, "attends to itself", 12, WEIGHTS.ink)
+    d.label(567, 324, "attends to itself,\nthen to the memory", 12, WEIGHTS.ink)
     table = d.box(457, 432, 220, 28, "× the embedding table", PLAIN, 13)
     logits = d.box(457, 482, 220, 48, colour=OUTPUT)
     d.label(567, 496, "logits", ink=OUTPUT.ink)
@@ -224,24 +224,24 @@ def narrow_whole_model(d):
         d.label(x, 164, "`embedding`", 13)
         d.label(x, 195, "table · √`d_model`\n+ sinusoids", 12, MUTED)
         for shift in (8, 4, 0):
-            box = d.box(x - 80 + shift, 238 + shift, 160, 104, colour=WEIGHTS)
+            box = d.box(x - 80 + shift, 238 + shift, 160, 118, colour=WEIGHTS)
         stacks.append(box)
-        d.label(x, 265, f"`num_layers` ×\n`{stack}`", 12, WEIGHTS.ink)
-        d.label(x, 302, "\n".join(f"`{line}`" for line in mask.split("\n")), 12, MUTED)
-        norms.append(d.box(x - 40, 370, 80, 26, "`norm`", EMPTY, 13))
+        d.label(x, 261, f"`num_layers` ×\n`{stack}`", 12, WEIGHTS.ink)
+        d.label(x, 299, "\n".join(f"`{line}`" for line in mask.split("\n")), 12, MUTED)
+        norms.append(d.box(x - 40, 384, 80, 26, "`norm`", EMPTY, 13))
         d.arrow(source.bottom(), embedding.top(), ink=STREAM)
         d.arrow(embedding.bottom(), box.top(), ink=STREAM)
-        d.arrow((x, 350), norms[-1].top(), ink=STREAM)
-    d.label(98, 332, "reads the source", 12, WEIGHTS.ink)
-    d.label(282, 332, "reads the memory", 12, WEIGHTS.ink)
-    memory = d.box(28, 418, 140, 28, "memory", OUTPUT, 13)
-    d.code(98, 470, "(batch, source,\nd_model)", ink=MUTED, align="middle")
+        d.arrow((x, 364), norms[-1].top(), ink=STREAM)
+    d.label(98, 335, "attends to itself", 12, WEIGHTS.ink)
+    d.label(282, 335, "attends to itself,\nthen to the memory", 12, WEIGHTS.ink)
+    memory = d.box(28, 432, 140, 28, "memory", OUTPUT, 13)
+    d.code(98, 484, "(batch, source,\nd_model)", ink=MUTED, align="middle")
     d.arrow(norms[0].bottom(), memory.top(), ink=STREAM)
-    d.arrow(memory.right(), (194, 432), (194, 290), stacks[1].left(), ink=OUTPUT.line)
-    times = d.box(202, 418, 160, 28, "× the embedding table", PLAIN, 12)
-    logits = d.box(202, 468, 160, 64, colour=OUTPUT)
-    d.label(282, 482, "logits", 13, OUTPUT.ink)
-    d.code(282, 510, "(batch, target,\nvocabulary)", align="middle", ink=MUTED)
+    d.arrow(memory.right(), (194, 446), (194, 297), stacks[1].left(), ink=OUTPUT.line)
+    times = d.box(202, 432, 160, 28, "× the embedding table", PLAIN, 12)
+    logits = d.box(202, 482, 160, 64, colour=OUTPUT)
+    d.label(282, 496, "logits", 13, OUTPUT.ink)
+    d.code(282, 524, "(batch, target,\nvocabulary)", align="middle", ink=MUTED)
     d.arrow(norms[1].bottom(), times.top(), ink=STREAM)
     d.arrow(times.bottom(), logits.top(), ink=STREAM)
 
