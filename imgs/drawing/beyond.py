@@ -261,7 +261,8 @@ def shared_heads(d, left, top, key_heads, pitch):
         for head in range(key_heads)
     ]
     for head, query in enumerate(queries):
-        d.arrow(query.bottom(), keys[head // group].top(), ink=KEY.line)
+        share = 0.5 + 0.7 * ((head % group + 0.5) / group - 0.5)  # the lines end side by side
+        d.line(query.bottom(), keys[head // group].top(share), ink=KEY.line)
 
 
 @diagram(height=300)
@@ -294,10 +295,49 @@ def narrow_shared_keys_and_values(d):
 
 # --- Lesson 12 ----------------------------------------------------------------------------------------------
 
+TOKENS = 90  # as many as the lesson's prompt has
+
+
+@diagram(height=244)
+def fetched_weights(d):
+    """Each weight is fetched for ninety tokens, or for one
+
+    When the model reads the prompt, 90 tokens go through it in one call: all weights are fetched from memory, and each
+    is used 90 times. When it writes with a cache, one token goes through it in each call: all weights are fetched
+    again, and each is used once.
+    """
+    for y, tokens, what in ((68, TOKENS, "reading:\n90 tokens in one call"), (156, 1, "writing with a cache:\none token")):
+        d.label(MARGIN, y + 29, what, 13, MUTED, "start")
+        use_weights(d, 206, y, 130, 66, 140, tokens, 8.4, 18)
+
+
+@narrow(height=308)
+def narrow_fetched_weights(d):
+    for y, tokens, what in ((68, TOKENS, "reading: 90 tokens in one call"), (192, 1, "writing with a cache: one token")):
+        d.label(LEFT, y, what, 13, MUTED, "start")
+        use_weights(d, LEFT, y + 16, 96, 76, 104, tokens, 8, 10)
+
+
+def use_weights(d, left, y, wide, high, gap, tokens, cell, columns):
+    """The weights go from memory to the processor, where the tokens, small squares at its right, use them."""
+    space = gap // 4
+    memory = d.box(left, y, wide, high, "memory:\nall weights", WEIGHTS, size=13)
+    uses = f"each used\n{tokens} times" if tokens > 1 else "each used\nonce"
+    processor = d.box(left + wide + space, y, wide, high, uses, PLAIN, size=13, bold=True)
+    d.arrow(memory.right(), processor.left(), ink=WEIGHTS.line, width=2.5)
+    start = processor.x + wide + space
+    d.arrow((start - 3, y + high / 2), processor.right(), ink=OUTPUT.line)
+    rows = -(-tokens // columns)
+    for token in range(tokens):
+        row, column = divmod(token, columns)
+        top = y + high / 2 + (row - rows / 2) * cell
+        d.box(start + column * cell, top, cell - 1.4, cell - 1.4, "", OUTPUT, radius=1)
+
+
 TILES = 4
 
 
-@diagram(height=392)
+@diagram(height=404)
 def tiles(d):
     """Attention, tile by tile
 
@@ -312,17 +352,17 @@ def tiles(d):
     staircase(d, cell, left, top)
     d.label(left + 2 * cell, 82, "blocks of keys", 13, KEY.ink)
     d.label(left - 16, top + 2 * cell, "blocks\nof queries", 13, QUERY.ink, "end")
-    d.label(left + 0.5 * cell, top + 3.5 * cell, "whole", 13)
-    d.label(left + TILES * cell + 14, top + 3.5 * cell, "on the diagonal: masked", 13, MUTED, "start")
+    d.label(left + 0.5 * cell, top + 2.5 * cell, "whole", 13)
+    d.label(left + 3.5 * cell, top + TILES * cell + 14, "on the diagonal: masked", 13, MUTED)
     d.label(left + TILES * cell + 14, top + 0.5 * cell, "in the future: never computed", 13, MUTED, "start")
-    y = top + 2.5 * cell
+    y = top + 3.5 * cell
     carried = d.box(480, y - 46, 252, 92, CARRIED, OUTPUT)
-    d.line((left + 12, y), (left + 2.5 * cell, y), ink=OUTPUT.line, width=2.5)
-    d.arrow((left + 2.5 * cell, y), carried.left(), ink=OUTPUT.line, dashed=True)
+    d.line((left + 12, y), (left + 3.5 * cell, y), ink=OUTPUT.line, width=2.5)
+    d.arrow((left + 3.5 * cell, y), carried.left(), ink=OUTPUT.line, dashed=True)
     d.label(606, y - 70, "for each query, carried from tile to tile", 13, MUTED)
     d.label(
         MARGIN,
-        359,
+        371,
         "When the largest score rises, multiply both sums by exp(old − new).\n"
         "At the end, divide the weighted sum by the sum of the exponentials.",
         13,
@@ -340,13 +380,13 @@ def narrow_tiles(d):
     staircase(d, cell, left, top)
     d.label(left + 2 * cell, 62, "blocks of keys", 13, KEY.ink)
     d.label(left - 10, top + 2 * cell, "blocks\nof queries", 13, QUERY.ink, "end")
-    d.label(left + 0.5 * cell, top + 3.5 * cell, "whole", 12)
-    d.label(left + 4 * cell + 5, top + 3.5 * cell, "masked", 12, MUTED, "start")
+    d.label(left + 0.5 * cell, top + 2.5 * cell, "whole", 12)
+    d.label(left + 3.5 * cell, top + 4 * cell + 12, "masked", 12, MUTED)
     d.label(left + 4 * cell + 5, top + 0.5 * cell, "never\ncomputed", 12, MUTED, "start")
-    y = top + 2.5 * cell
+    y = top + 3.5 * cell
     carried = d.box(74, 348, 252, 84, CARRIED, OUTPUT)
-    d.line((left + 12, y), (left + 2.5 * cell, y), ink=OUTPUT.line, width=2.5)
-    d.arrow((left + 2.5 * cell, y), (360, y), (360, 390), carried.right(), ink=OUTPUT.line, dashed=True)
+    d.line((left + 12, y), (left + 3.5 * cell, y), ink=OUTPUT.line, width=2.5)
+    d.arrow((left + 3.5 * cell, y), (360, y), (360, 390), carried.right(), ink=OUTPUT.line, dashed=True)
     d.label(74, 330, "for each query, carried from tile to tile", 13, MUTED, "start")
     d.label(
         LEFT,

@@ -198,6 +198,22 @@ def show_matrix(
     )
 
 
+def show_pairs(rotated, title):
+    """Which features a rotation mixes: rotated is {"panel": (features, features)}, what became of torch.eye's rows."""
+    reached = np.stack([as_array(matrix) != 0 for matrix in rotated.values()])
+    names = range(reached.shape[-1])
+    return show_matrix(
+        reached * (2 * np.eye(len(names)) - 1),  # 1 for the feature itself, -1 for its partner
+        title,
+        names,
+        names,
+        list(rotated),
+        row_label="feature that had the 1",
+        column_label="feature after rotating",
+        legend={"the feature itself": 1, "its partner": -1},
+    )
+
+
 @in_style
 def heat_maps(
     numbers,
@@ -592,8 +608,8 @@ def show_dots(rows, title, x_label, zero, alt=None):
     At 0 there is a line from top to bottom, with the name zero above it.
     """
     figure = Figure(figsize=(6.4, 1.15 + 0.27 * len(rows)))
-    tall = figure.get_figheight()
-    axis = figure.add_axes((0.2, 0.5 / tall, 0.77, 1 - 1.1 / tall))  # fixed, as in show_bars
+    tall, left = figure.get_figheight(), max(0.2, 0.0125 * longest_line(rows))
+    axis = figure.add_axes((left, 0.5 / tall, 0.97 - left, 1 - 1.1 / tall))  # fixed, as in show_bars
     axis.axvline(0, color="#888888", linewidth=1)
     axis.annotate(
         zero,
