@@ -58,8 +58,9 @@ def right_in_the_wrong_form(seen: Seen) -> Finding | None:
     for slip in SLIPS:
         corrected = undone(seen, slip)
         if corrected and is_right(corrected):
-            right = "The" if all(outcome.ok for outcome in seen.outcomes) else "Where it ran, the"
-            return named(slip.name, f"{right} numbers are right. {sentence_of(seen, slip)}", look=slip.look)
+            where = "The" if all(outcome.ok for outcome in seen.outcomes) else "Where it ran, the"
+            numbers = "numbers compared so far" if seen.exercise.checks else "numbers"  # checks look at more of them
+            return named(slip.name, f"{where} {numbers} are right. {sentence_of(seen, slip)}", look=slip.look)
     return None
 
 
