@@ -431,76 +431,63 @@ PATTERNS = [
     [[3, 0, 0, 1], [3, 0, 0, 0], [3, 0, 1, 0], [3, 0, 0, 0]],
     [[0, 0, 0, 0], [1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]],
 ]
-PROJECTIONS = [("query", "linear_q", QUERY), ("key", "linear_k", KEY), ("value", "linear_v", VALUE)]
+ROLES = [("query", QUERY), ("key", KEY), ("value", VALUE)]
 
 
-def four_heads(d, y, pitch, width, start, merge):
-    """Each has its own slices of query, key and value, cut at start, and its own weights; merge takes its output."""
+def four_heads(d, split, merge, pitch, width, cell):
+    """Between the two: what each gets of query, key and value, its own weights, and its output."""
     for number, scores in enumerate(PATTERNS):
-        card = d.box(merge.x + pitch * number, y, width, 124, colour=EMPTY)
-        d.label(card.middle[0], y + 32, f"head {number}", bold=True)
-        d.grid(card.middle[0] - 30, y + 50, [[shade(weight) for weight in softmax(row)] for row in scores], 15)
-        for share, (name, _, colour) in zip([0.18, 0.5, 0.82], PROJECTIONS, strict=True):
+        card = d.box(merge.x + pitch * number, split.y + split.height + 26, width, 46 + 4 * cell, colour=EMPTY)
+        middle = card.middle[0]
+        d.label(middle, card.y + 17, f"head {number}", bold=True)
+        weights = [[shade(weight) for weight in softmax(row)] for row in scores]
+        d.grid(middle - 2 * cell, card.y + 34, weights, cell)
+        for share, (_, colour) in zip([0.2, 0.5, 0.8], ROLES, strict=True):
             x = card.top(share)[0]
-            chip = d.box(x - width / 8, y - 14, width / 4, 26, name[0], colour, radius=4)
-            d.arrow((x, start), chip.top(), ink=colour.line)
-        d.arrow(card.bottom(), (card.middle[0], merge.y), ink=OUTPUT.line)
+            d.arrow((x, split.y + split.height), (x, card.y), ink=colour.line)
+        d.arrow(card.bottom(), (middle, merge.y), ink=OUTPUT.line)
 
 
-@diagram(height=600)
+@diagram(height=478)
 def multi_head_attention(d):
     """Multi-head attention asks several questions at once
 
-    From top to bottom, with shapes. Query, key and value, each (batch, length, d_model), pass through
-    linear_q, linear_k and linear_v. split_heads cuts the features of each into heads: (batch, heads, length,
-    d_head). Every head runs scaled dot-product attention on its own slices, and so has its own weights:
-    (batch, heads, query, key). merge_heads puts the heads' outputs side by side again, (batch, length,
-    d_model), and linear_out mixes them.
+    From top to bottom, with shapes. Query, key and value, each (batch, length, d_model), are projected, and their
+    features are split into heads: (batch, heads, length, d_head). Every head runs scaled dot-product attention on
+    its own slices, and so has its own weights: (batch, heads, query, key). The four heads of the picture look at
+    four different places. Their outputs are merged, side by side, and mixed by one more projection: (batch,
+    length, d_model).
     """
-    split = d.box(40, 190, 456, 32, "`split_heads`", EMPTY)
-    for x, (name, linear, colour) in zip([100, 268, 436], PROJECTIONS, strict=True):
+    split = d.box(40, 128, 456, 34, "project, and split into heads", EMPTY)
+    for x, (name, colour) in zip([100, 268, 436], ROLES, strict=True):
         top = d.box(x - 60, 66, 120, 32, name, colour, bold=True)
-        projection = d.box(x - 60, 128, 120, 32, f"`{linear}`", colour)
-        d.arrow(top.bottom(), projection.top(), ink=colour.line)
-        d.arrow(projection.bottom(), (x, split.y), ink=colour.line)
-    merge = d.box(40, 422, 456, 32, "`merge_heads`", EMPTY)
-    four_heads(d, 264, 117.33, 104, 222, merge)
-    out = d.box(208, 482, 120, 32, "`linear_out`", EMPTY)
-    output = d.box(208, 542, 120, 32, "output", OUTPUT, bold=True)
-    d.arrow(merge.bottom(), out.top(), ink=OUTPUT.line)
-    d.arrow(out.bottom(), output.top(), ink=OUTPUT.line)
+        d.arrow(top.bottom(), (x, split.y), ink=colour.line)
+    merge = d.box(40, 358, 456, 34, "merge the heads, and mix", EMPTY)
+    four_heads(d, split, merge, 117.33, 104, 22)
+    output = d.box(208, 422, 120, 32, "output", OUTPUT, bold=True)
+    d.arrow(merge.bottom(), output.top(), ink=OUTPUT.line)
     for y, shape in [
         (82, "(batch, length, d_model)"),
-        (144, "(batch, length, d_model)"),
-        (236, "(batch, heads, length, d_head)"),
-        (362, "(batch, heads, query, key)"),
-        (406, "(batch, heads, length, d_head)"),
+        (145, "(batch, heads, length, d_head)"),
+        (281, "(batch, heads, query, key)"),
         (438, "(batch, length, d_model)"),
-        (558, "(batch, length, d_model)"),
     ]:
         d.code(520, y, shape)
-    d.code(520, 288, "scaled_dot_product_attention")
-    d.label(520, 307, "for all heads at once", 13, MUTED, "start")
-    d.label(520, 343, "weights", bold=True, ink=WEIGHTS.ink, align="start")
+    d.label(520, 258, "a map of weights for each", bold=True, ink=WEIGHTS.ink, align="start")
 
 
-@narrow(height=684)
+@narrow(height=510)
 def narrow_multi_head_attention(d):
     d.label(LEFT, 76, "each `(batch, length, d_model)`", 13, MUTED, "start")
-    split = d.box(LEFT, 206, 352, 46, "`split_heads`\n`→ (batch, heads, length, d_head)`", EMPTY, 13)
-    for x, (name, linear, colour) in zip([66, 190, 314], PROJECTIONS, strict=True):
+    split = d.box(LEFT, 152, 352, 46, "project, and split into heads:\n`(batch, heads, length, d_head)`", EMPTY, 13)
+    for x, (name, colour) in zip([66, 190, 314], ROLES, strict=True):
         top = d.box(x - 48, 94, 96, 32, name, colour, bold=True)
-        projection = d.box(x - 48, 150, 96, 32, f"`{linear}`", colour, 13)
-        d.arrow(top.bottom(), projection.top(), ink=colour.line)
-        d.arrow(projection.bottom(), (x, split.y), ink=colour.line)
-    merge = d.box(LEFT, 440, 352, 46, "`merge_heads`\n`→ (batch, length, d_model)`", EMPTY, 13)
-    four_heads(d, 290, 90.66, 80, 252, merge)
-    out = d.box(130, 508, 120, 32, "`linear_out`", EMPTY)
-    output = d.box(130, 564, 120, 32, "output", OUTPUT, bold=True)
-    d.arrow(merge.bottom(), out.top(), ink=OUTPUT.line)
-    d.arrow(out.bottom(), output.top(), ink=OUTPUT.line)
-    d.label(LEFT, 634, "In all heads at once: `scaled_dot_product_attention`", 12, MUTED, "start")
-    d.label(LEFT, 656, "weights: `(batch, heads, query, key)`", 12, WEIGHTS.ink, "start")
+        d.arrow(top.bottom(), (x, split.y), ink=colour.line)
+    merge = d.box(LEFT, 366, 352, 34, "merge the heads, and mix", EMPTY, 13)
+    four_heads(d, split, merge, 90.66, 80, 17)
+    output = d.box(130, 422, 120, 32, "output", OUTPUT, bold=True)
+    d.arrow(merge.bottom(), output.top(), ink=OUTPUT.line)
+    d.label(LEFT, 482, "weights: `(batch, heads, query, key)`", 12, WEIGHTS.ink, "start")
 
 
 SPLIT = 4, 3, 2  # length, heads, d_head
