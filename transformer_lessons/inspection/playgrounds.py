@@ -109,7 +109,7 @@ def split_the_question():
     keys = torch.tensor([[3.0, 0.0], [0.0, 0.0], [0.0, 3.0]])  # features: eater, food
     queries = torch.tensor([[2.2, 0.3], [0.4, 1.8]])  # one for each head
     outputs, weights = scaled_dot_product_attention(queries, keys, values)
-    title = "One head leaves a line of possible pairs, two different ones a single point"
+    title = "Each head's output leaves a line of possible pairs"
     blend = torch.tensor([[0.5, 0.0, 0.5]])  # of one head that asks both
     cats = np.linspace(0, 8, 1601)
     curves = {}
