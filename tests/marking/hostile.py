@@ -16,7 +16,7 @@ REPLYING = (
     + """import gc
 from transformer_lessons.marking import wire
 def reply(value, count):
-    return dict(ok=wire.pack(value), graph=0, flags=[False], random=wire.pack(torch.get_rng_state()), made=0, printed=0,
+    return dict(ok=wire.pack(value), graph=0, flags=[False], random=wire.pack(torch.get_rng_state()), made=0, printed=0, warned=[],
                 borrowed=False, inputs=[], given=None, operations=[], layers=None, built=None, count=count,
                 state=dict(parameters=[], modes=[]))
 def asked():

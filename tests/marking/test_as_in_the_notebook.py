@@ -6,9 +6,11 @@ import os
 import random
 
 import hostile
+import numpy as np
 import pytest
 import rewritten
 
+from transformer_lessons.exercises.checker.verdict import check
 from transformer_lessons.exercises.questions.verdict import answer
 from transformer_lessons.marking import confinement, sample
 from transformer_lessons.marking.notebook import Notebook
@@ -74,3 +76,17 @@ def test_a_question_is_found_by_every_number_that_answer_takes_and_by_no_other(m
     found = {row["item"]: row["status"] for row in rows if row["status"] != "missing"}
     status = {"not attempted": "untouched"}.get(report.status, report.status)
     assert found == ({report.name: status} if report.name != "?" else {})
+
+
+def test_what_numpy_warns_of_is_called_a_warning_and_shown(marker):
+    answer = """def softmax(scores):
+    e = np.exp(scores)
+    return e / e.sum(axis=-1, keepdims=True)"""
+    book = hostile.notebook("import numpy as np", answer, 'check("softmax", softmax)')
+    (row,) = [row for row in marker.notebook(json.dumps(book).encode(), "1")["rows"] if row["item"] == "softmax"]
+    space = {"np": np}
+    exec(answer, space)
+    said = check("softmax", space["softmax"]).message
+    for message in (row["message"], said):
+        assert "(Python has warned: overflow encountered in exp; invalid value encountered in divide.)" in message
+        assert "also printed" not in message

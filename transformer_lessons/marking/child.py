@@ -494,7 +494,7 @@ class Child:
         """Calls an answer, or builds a module, with the other side's random state and settings."""
         target, made, sandbox = self.targets[head["target"]], [], self.sandbox
         scope = self.scope = self.lending.Scope(self.ask)
-        sink = sandbox.sinks[threading.get_ident()] = [0]
+        sink = sandbox.sinks[threading.get_ident()] = sandbox.Sink()
         watch = nn.modules.module.register_module_parameter_registration_hook
         with sandbox.captured(), self.global_state.GlobalState():
             try:
@@ -523,7 +523,8 @@ class Child:
             "built": self.description(result) if head["do"] == "build" else None,
             "layers": self.layers(target) if unfinished else None,
             "operations": noting.noted,
-            "printed": sink[0],
+            "printed": sink.lines,
+            "warned": sink.warned,
             "made": len(made) * (head["do"] == "call"),
             "borrowed": self.borrowing.seen,
             "random": self.wire.pack(after),

@@ -200,6 +200,7 @@ class Failure(TypedDict):
     """An error of the student's, as the texts that the checker makes its sentences from."""
 
     error: str  # the name of its class
+    warned: list[str]
     kind: str  # of Python's own classes, the nearest
     text: str
     line: str

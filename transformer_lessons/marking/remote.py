@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.utils._python_dispatch import _disable_current_modes, _get_current_dispatch_mode_stack
 
-from transformer_lessons.exercises.checker import errors
+from transformer_lessons.exercises.checker import errors, sandbox
 from transformer_lessons.exercises.checker.sandbox import Outcome
 from transformer_lessons.marking.lending import Scope, error_of, lazy, register, tensors_of
 from transformer_lessons.marking.messages import (
@@ -43,6 +43,7 @@ class Student:
         self.borrowed = False  # has the answer called the course's own code?
         self.ended: list[Broken] = []  # how it has ended its processes
         self.attempts, self.printed = 0, 0  # calls by the checker; lines that the last one has printed
+        self.warned: list[str] = []  # what it has warned of
         self.failed: Failure | None = None  # the last error of the student's
 
     def ask(self, head: Request, seconds: float = LIMITS.call, scope: Scope | None = None) -> Any:
@@ -151,6 +152,7 @@ class Student:
                 value, reply = scope.call(head, inputs)
                 torch.set_rng_state(unpack(reply["random"]))
                 self.printed = max(self.printed, min(int(reply["printed"]), 10**6))
+                self.warned += [errors.cut(str(one), 100) for one in reply["warned"][: sandbox.WARNINGS]]
                 self.borrowed = self.borrowed or bool(reply["borrowed"])
                 for number, node in reply["inputs"]:
                     restore(inputs[number], unpack(node))
@@ -177,7 +179,7 @@ class Student:
 
     def outcome(self, call: Callable) -> Outcome:
         self.attempts += 1
-        self.failed, self.printed = None, 0
+        self.failed, self.printed, self.warned = None, 0, []
         torch.random.default_generator.manual_seed(0)
         try:
             if len(self.ended) >= ENDS:  # it will end this time, too
@@ -192,7 +194,7 @@ class Student:
             return self.raised(error)
         if type(value).__name__ == "ellipsis":
             return Outcome("empty")
-        return Outcome("value", value, printed=self.printed)
+        return Outcome("value", value, printed=self.printed, warned=tuple(self.warned))
 
     def raised(self, error: Exception) -> Outcome:
         about = self.failed if self.failed and str(self.failed["text"]) == str(error) else None

@@ -74,9 +74,12 @@ def card_of(status: str, text: str, ruled_out: int = 0, below: Sequence[str] = (
     return card(status, first, [*blocks, *below])
 
 
+STARTS = ("  Where to look: ", "  Need more? ", "  (Your answer also printed ", "  (Python has warned: ")
+
+
 def is_start(line: str) -> bool:
     """Does a new paragraph begin here?"""
-    return line.startswith(("  Where to look: ", "  Need more? ", "  (Your answer also printed "))
+    return line.startswith(STARTS)
 
 
 def evidence(lines: list[str], colour: str) -> list[str]:

@@ -13,16 +13,17 @@ import random
 import sys
 import threading
 import time
+import warnings
 from builtins import any, int, max, min, open, range, sum  # noqa: UP029 - an answer may replace them as it runs
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import torch
 
 from transformer_lessons.exercises.checker.comparison import glance
-from transformer_lessons.exercises.checker.errors import is_not_implemented, line_of, name_error, unfinished
+from transformer_lessons.exercises.checker.errors import cut, is_not_implemented, line_of, name_error, unfinished
 from transformer_lessons.exercises.checker.global_state import (
     DEEPEST,
     GlobalState,
@@ -55,6 +56,7 @@ class Outcome:
     error: str = ""  # "ValueError: the message"
     line: str = ""  # the learner's line that raised
     printed: int = 0  # lines
+    warned: tuple[str, ...] = ()  # what NumPy has warned of, such as "overflow encountered in exp"
     stuck: bool = False  # endless, and could not be stopped
     uncounted: float = 0.0  # seconds that went into imports, or into naming an error
     changed_inputs: tuple = ()  # the names of the inputs that the call changed
@@ -75,7 +77,7 @@ def run_safely(call: Callable, seconds: float = Limits.call) -> Outcome:
     done = threading.Event()
 
     def work():
-        sink = sinks[threading.get_ident()] = [0]
+        sink = sinks[threading.get_ident()] = Sink()
         try:  # noqa: SIM105 - another Stop could hit `suppress`
             box["outcome"] = attempt(call)
         except BaseException:  # a Stop that came late: nobody is waiting any more
@@ -83,7 +85,7 @@ def run_safely(call: Callable, seconds: float = Limits.call) -> Outcome:
         while True:
             try:
                 BUILTINS.update(SAVED_BUILTINS)  # first of all: what follows needs them
-                box["printed"], box["worked"] = sink[0], time.thread_time()
+                box["sink"], box["worked"] = sink, time.thread_time()
                 sinks.pop(threading.get_ident(), None)
                 return done.set()
             except Stop:  # another one, thrown before the first was caught
@@ -97,7 +99,7 @@ def run_safely(call: Callable, seconds: float = Limits.call) -> Outcome:
             if not ended:
                 return Outcome("endless", stuck=not stop(thread), uncounted=uncounted)
             outcome = box["outcome"]
-            outcome.printed = box["printed"]
+            outcome.printed, outcome.warned = box["sink"].lines, tuple(box["sink"].warned)
             outcome.uncounted = uncounted + starved(time.monotonic() - began - uncounted, box["worked"])
             return outcome
         except BaseException:  # Ctrl-C: the learner wants to stop waiting
@@ -239,6 +241,14 @@ def throw(thread: Any) -> None:
 # What an answer prints
 
 
+@dataclass
+class Sink:
+    """What one call has printed, and warned of."""
+
+    lines: int = 0
+    warned: list[str] = field(default_factory=list)
+
+
 class Splitter:
     """Counts the lines that an answer's thread prints, and shows none; what other threads print passes through."""
 
@@ -249,7 +259,7 @@ class Splitter:
         sink = sinks.get(threading.get_ident())
         if sink is None:
             return self.stream.write(text)
-        sink[0] += text.count("\n")
+        sink.lines += text.count("\n")
         return len(text)
 
     def writelines(self, lines):
@@ -264,12 +274,29 @@ class Splitter:
         return getattr(self.stream, name)
 
 
-sinks = {}  # thread → [lines printed]
+sinks: dict[int, Sink] = {}  # of each thread in which an answer runs
+WARNINGS = 2  # of one call that are noted
+
+
+def noting(show: Callable) -> Callable:
+    """Notes the first warnings of an answer's thread, and shows none; those of other threads pass through."""
+
+    def noted(message, category, *where, **other):
+        sink, text = sinks.get(threading.get_ident()), cut(" ".join(str(message).split()), 100)
+        if sink is None:
+            show(message, category, *where, **other)
+        elif text not in sink.warned and len(sink.warned) < WARNINGS:
+            sink.warned.append(text)
+
+    return noted
 
 
 @contextlib.contextmanager
 def captured():
-    """While it is active, an answer's thread prints nothing and reads nothing from the keyboard."""
+    """While it is active, an answer's thread prints nothing and reads nothing from the keyboard.
+
+    Of its warnings, those of numbers are noted, each time, and all others ignored.
+    """
     saved = [
         getattr(stream, "stream", stream) if isinstance(stream, Splitter) else stream
         for stream in (sys.stdout, sys.stderr)
@@ -278,7 +305,11 @@ def captured():
     splitters = sys.stdout, sys.stderr = [Splitter(stream) for stream in saved]
     sys.stdin, builtins.input = io.StringIO(), no_input
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("always", RuntimeWarning)
+            warnings.showwarning = noting(warnings.showwarning)
+            yield
     finally:
         sys.stdin, builtins.input = keyboard
         running = any(thread.is_alive() for thread in runaways)

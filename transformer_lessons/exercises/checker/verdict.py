@@ -240,6 +240,8 @@ def failed(exercise: Exercise, finding: Finding, outcomes: Sequence[Outcome] = (
     if printed:
         count = f"{printed} line{'s' * (printed > 1)}"
         last.insert(0, f"  (Your answer also printed {count} in one call, not shown here.)")
+    if warned := list(dict.fromkeys(text for outcome in outcomes for text in outcome.warned))[: sandbox.WARNINGS]:
+        last[:0] = wrap(f"(Python has warned: {'; '.join(warned)}.)")
     room = LINES - 1 - len(look) - len(last)
     body = list(why)
     for lines in evidence:  # cut first, and between sentences if possible
