@@ -188,6 +188,7 @@ class Called(Returned):
     layers: Layers | None  # if they were made by this call
     operations: list[Operation]
     printed: int  # lines
+    warned: list[str]
     made: int  # parameters
     borrowed: bool  # did the course's own code run?
     random: Node
@@ -200,7 +201,6 @@ class Failure(TypedDict):
     """An error of the student's, as the texts that the checker makes its sentences from."""
 
     error: str  # the name of its class
-    warned: list[str]
     kind: str  # of Python's own classes, the nearest
     text: str
     line: str
