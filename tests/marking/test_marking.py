@@ -81,6 +81,14 @@ def test_an_attack_raises_no_mark_and_harms_no_other(marker, name, tmp_path):
     assert rows["padding_mask"]["status"] == "passed"
 
 
+def test_who_ends_python_is_not_sent_to_a_traceback(marker, tmp_path):
+    found = marker.notebook(bytes_of(hostile.hostile("leaves at once with 0", str(tmp_path / "canary"), 9)), None)
+    message = next(row["message"] for row in found["rows"] if row["item"] == "causal_mask")
+    assert message.startswith("✗ causal_mask: a call of it ends Python (the process ended).\n  Where to look: ")
+    assert "traceback" not in message
+    assert "Ended" not in message
+
+
 def test_an_answer_that_reads_nothing_takes_nothing_from_the_next(marker, monkeypatch, tmp_path):
     monkeypatch.setattr(process, "ASLEEP", 1.0)
     attack = hostile.hostile("replies to everything and reads nothing", str(tmp_path / "canary"), 9)

@@ -42,6 +42,14 @@ ALONE = (
     "Where to look: Restart the kernel, and run only the cells that it needs, one after another. The first that fails"
     " is the one to repair; if none does, show this to your teacher."
 )
+REPAIR = (
+    "Where to look: Run the cell: Python stops there, too. If that line is right, look for a bracket, a quotation"
+    " mark or a colon that is missing just above it."
+)
+SILENT = (
+    "Where to look: Call it yourself, in a separate cell. If the kernel dies, print something after each line, to see"
+    " how far it comes. Does it call os._exit, or ask for more memory than there is?"
+)
 FASTER = (
     "Where to look: Restart the kernel, and run only the cells that it needs. Keep what trains, draws or waits out of"
     " them; if they are fast, show this to your teacher."
@@ -266,6 +274,8 @@ class Marker:
             "mistake": report.mistake or "",
             "message": report.message.replace(f" {name}", f" {subject}", 1),
         }
+        if student.ended and report.status == "failed" and report.mistake not in EXERCISES[name].mistakes:
+            row = does_not_run(row, f"a call of it ends Python ({student.ended[0]}).", SILENT)
         if student.borrowed:
             row["flags"].append(BORROWED)
         if report.status == "passed" and work["nodes"] >= TELLING and work["digest"] == solution_digest(name):
