@@ -50,6 +50,7 @@ if TYPE_CHECKING:  # a student's process is started by this file's path, and fin
         Parameters,
         Plan,
         Read,
+        Refused,
         Unread,
         Value,
     )
@@ -370,6 +371,7 @@ class Child:
         book = self.book = self.notebook.Notebook(self.data, questions)
         lesson = book.lesson(head["course"]) or head["lesson"]
         items: dict[str, Answer] = {}
+        refused: dict[str, Refused] = {}
         for exercise, subject in head["course"].get(lesson or "", {"items": []})["items"]:
             work = book.work_on(exercise, subject)
             if work is not None:
@@ -382,11 +384,20 @@ class Child:
                     "lines": lines,
                     "comments": self.notebook.comments_in(source),
                 }
+            if attempt := book.attempt(subject):
+                refused[subject] = {
+                    "source": attempt[0].source,
+                    "comments": self.notebook.comments_in(attempt[0].source),
+                    "error": attempt[0].error,
+                    "text": attempt[0].text,
+                    "line": attempt[0].line,
+                    "only": attempt[1],
+                }
         answers: dict[str, Given] = {
             number: one if "code" in one else {"literal": self.wire.pack(one["literal"])}
             for number, one in book.answers.items()
         }
-        return {"lesson": lesson, "digest": book.digest, "items": items, "answers": answers}
+        return {"lesson": lesson, "digest": book.digest, "items": items, "refused": refused, "answers": answers}
 
     def run(self, work: list[Statement]) -> tuple[dict[str, Any], BaseException | None]:
         """A fresh namespace in which these statements have run, and the last error that one of them raised."""

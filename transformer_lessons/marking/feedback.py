@@ -289,9 +289,10 @@ def named(items: list[str]) -> str:
 def in_colours(source: str, wrong: Collection[int] = ()) -> str:
     """Code as an editor shows it, with its wrong lines marked."""
     try:
-        return f'<pre class="code">{in_lines(coloured(source), wrong)}</pre>'
+        code = coloured(source)
     except (SyntaxError, IndexError, ValueError, TokenError):  # no Python, as its verdict says, or only its beginning
-        return f"<pre>{safe(source, CODE)}</pre>"
+        code = safe(source, CODE)
+    return f'<pre class="code">{in_lines(code, wrong)}</pre>'
 
 
 def in_lines(code: str, wrong: Collection[int] = ()) -> str:

@@ -107,6 +107,17 @@ class Answer(TypedDict):
     comments: list[str]
 
 
+class Refused(TypedDict):
+    """A student's last definition for one exercise, where Python refuses it."""
+
+    source: str
+    comments: list[str]
+    error: str  # Python's name for what is wrong, and its words
+    text: str
+    line: str  # at which Python stopped
+    only: bool  # is there no other one?
+
+
 class Given(TypedDict, total=False):
     """The answer to a question: a value, or what has to be run for it."""
 
@@ -120,6 +131,7 @@ class Plan(TypedDict):
     lesson: str | None
     digest: str  # of all its code
     items: dict[str, Answer]
+    refused: dict[str, Refused]
     answers: dict[str, Given]
 
 

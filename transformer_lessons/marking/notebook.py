@@ -14,6 +14,7 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Collection, Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from transformer_lessons.marking.naming import LONGEST
@@ -44,6 +45,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DEFINITIONS = (*FUNCTIONS, ast.ClassDef)
 LATER = (*DEFINITIONS, ast.Lambda, ast.GeneratorExp)
 IMPORTS = (ast.Import, ast.ImportFrom)
+HEAD = re.compile(r"@|(?:async +)?(?:def|class)\b")  # with which a definition begins
 
 
 class Unreadable(Exception):
@@ -191,6 +193,53 @@ def blocks_of(source: str) -> list[tuple[ast.Module, str]]:
     return found
 
 
+def fault_in(source: str) -> SyntaxError | None:
+    """Why Python refuses a cell, or a part of it; None if it does not, or not for its syntax."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(source, "cell", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+    except SyntaxError as error:
+        return error
+    except (ValueError, RecursionError, MemoryError):
+        return None
+    return None
+
+
+class Attempt(NamedTuple):
+    """A definition that Python refuses, with all that follows it up to the next one."""
+
+    cell: int
+    first: int  # the number of its first line in the cell, and of its last
+    last: int
+    source: str
+    error: str  # Python's name for what is wrong, and its words
+    text: str
+    line: str  # at which Python stopped
+
+    def holds(self, one: Statement) -> bool:
+        return one.cell == self.cell and self.first <= one.node.lineno <= self.last
+
+
+def attempt_in(source: str, name: str, cell: int) -> Attempt | None:
+    """The last definition of a name in a cell, if Python refuses it."""
+    lines, starts, decorated = source.split("\n"), [], False
+    own = re.compile(rf"(?i:\s*(?:async +)?(?:def|class) +){name}\b|{name} *=(?!=)")
+    for number, line in enumerate(lines):
+        if own.match(line) or HEAD.match(line):
+            starts += [number] * (not decorated)
+            decorated = line.startswith("@")
+    for start, end in reversed([*pairwise([*starts, len(lines)])]):
+        if any(map(own.match, lines[start:end])):
+            part = "\n".join(lines[start:end])
+            error = fault_in("\n" * start + part)
+            if error is None:
+                return None
+            *_, line = filter(str.strip, lines[start : max(error.lineno or 0, start + 1)])
+            return Attempt(cell, start + 1, end, part[:LONGEST], type(error).__name__, error.msg, line.strip())
+    return None
+
+
 def statements_in(tree: ast.Module, text: str, cell: int) -> Iterator[Statement]:
     """The statements at the top level, one after another; of several imports, one may be missing here."""
     lines = text.split("\n")
@@ -312,8 +361,11 @@ class Notebook:
         sources = sources_of(data)
         self.digest = hashlib.sha256("\0".join(one.strip() for one in sources).encode(errors="replace")).hexdigest()
         self.statements: list[Statement] = []
-        for cell, source in enumerate(sources):
-            for tree, text in blocks_of(python_of(source)):
+        self.refused: list[tuple[int, str]] = []  # the cells that have syntax errors
+        for cell, source in enumerate(map(python_of, sources)):
+            if fault_in(source):
+                self.refused.append((cell, source))
+            for tree, text in blocks_of(source):
                 self.statements += statements_in(tree, text, cell)
         imported: set[str] = set()
         lasting: set[str] = set()
@@ -368,6 +420,16 @@ class Notebook:
     def own(self, name: str) -> int | None:
         """The number of the last statement that defines the name itself; an import does not."""
         return next((n for n in reversed(self.makers.get(name, ())) if name in self.statements[n].defines), None)
+
+    def attempt(self, name: str) -> tuple[Attempt, bool] | None:
+        """(the last definition of a name that Python refuses, is there no other one?); None if another comes later."""
+        attempts = (attempt_in(source, name, cell) for cell, source in reversed(self.refused))
+        last, place = next(filter(None, attempts), None), self.own(name)
+        if last is None or place is None:
+            return last and (last, True)
+        other = self.statements[place]
+        later = (other.cell, other.node.lineno) > (last.cell, last.last)
+        return None if later else (last, last.holds(other))
 
     def work_on(self, exercise: str, subject: str) -> list[Statement] | None:
         """The statements that a subject needs, in their order; None where the notebook does not have it."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from transformer_lessons.exercises.checker import errors
 from transformer_lessons.exercises.checker.draws import Draws, compare, observe_all
-from transformer_lessons.exercises.checker.errors import in_short
+from transformer_lessons.exercises.checker.errors import cut, in_short
 from transformer_lessons.exercises.checker.exercise import Exercise
 from transformer_lessons.exercises.checker.global_state import standard_state
 from transformer_lessons.exercises.checker.pages import read_page
@@ -23,7 +23,7 @@ from transformer_lessons.exercises.checker.verdict import judge
 from transformer_lessons.exercises.questions.kinds import FreeText
 from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.exercises.questions.verdict import verdict
-from transformer_lessons.marking.messages import Answer, Given, Items
+from transformer_lessons.marking.messages import Answer, Given, Items, Refused
 from transformer_lessons.marking.naming import LONGEST
 from transformer_lessons.marking.notebook import Notebook, excerpt_of, shape_of
 from transformer_lessons.marking.process import LIMITS, Endless, Nursery, Process
@@ -37,6 +37,7 @@ VARIANTS = []  # the files of a teacher's own exercises
 TELLING = 100  # nodes in a definition that is long enough to tell something
 BORROWED, SAME = "borrowed", "as the course's solution"
 NOT_RUN = "does not run"  # the mistake of an answer whose cells fail
+OPEN = ("missing", "untouched")  # the status of what nobody has answered
 TOO_SLOW = "takes too long"  # to define: the flag of an answer which a faster machine might have marked
 ALONE = (
     "Where to look: Restart the kernel, and run only the cells that it needs, one after another. The first that fails"
@@ -244,6 +245,9 @@ class Marker:
                     "message": f"○ {subject}: this could not be marked ({type(error).__name__}).",
                 }
                 found["again"] = row["message"]
+            refused = plan["refused"].get(subject)
+            if refused and (refused["only"] or row["status"] in OPEN) and row["status"] != "passed":
+                row, found["work"][subject] = is_refused(row, refused), work_refused(refused)
             rows.append(row | {"message": in_lines(row["message"])})
         for number in all_questions():
             if number.split(".")[0] == lesson:
@@ -327,6 +331,25 @@ def does_not_run(row: Row, why: str, look: str) -> Row:
     """The verdict on an answer that cannot be asked anything, and what its student can do about it."""
     message = f"✗ {row['item']}: {why}\n  {look}"
     return row | {"status": "failed", "mistake": NOT_RUN, "message": message}
+
+
+def is_refused(row: Row, refused: Refused) -> Row:
+    """The verdict on an answer that Python refuses, which its notebook can only show as an error."""
+    said, line = in_short(str(refused["error"]), str(refused["text"])), cut(str(refused["line"]), 200)
+    message = f"✗ {row['item']}: Python cannot read this code.\n  {said}\n    at the line: {line}\n  {REPAIR}"
+    return row | {"status": "failed", "mistake": NOT_RUN, "message": message, "flags": []}
+
+
+def work_refused(refused: Refused) -> Answer:
+    source = str(refused["source"])
+    digest = hashlib.sha256(source.encode(errors="replace")).hexdigest()[:12]
+    return {
+        "source": source,
+        "digest": digest,
+        "nodes": 0,
+        "lines": [],
+        "comments": list(map(str, refused["comments"])),
+    }
 
 
 @cache

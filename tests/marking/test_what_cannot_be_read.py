@@ -1,0 +1,123 @@
+"""Code that Python refuses, answers that a question cannot take, files that end too early: each is said to be that."""
+
+import json
+import os
+import re
+
+import hostile
+import pytest
+import rewritten
+
+from transformer_lessons.marking import commands, confinement, verdicts
+from transformer_lessons.marking.notebook import Notebook
+
+pytestmark = pytest.mark.skipif(
+    os.name != "posix" or (os.geteuid() == 0 and confinement.protections() != confinement.ALL),
+    reason="marking refuses to run here",
+)
+
+RIGHT = hostile.HONEST["causal_mask"]
+WRONG = "import torch\n" + rewritten.wrong_answer("causal_mask").partition("import torch\n")[2]
+STUB = "def causal_mask(length):\n    raise NotImplementedError"
+OPEN = "def causal_mask(length):\n    mask = torch.ones((length, length)\n    return mask.tril() > 0"
+OTHER = hostile.HONEST["padding_mask"]
+REFUSED = {  # the cell's end, and the line at which Python stops
+    "a bracket": (OPEN, "mask = torch.ones((length, length)"),
+    "a colon": ("def causal_mask(length)\n    return 1", "def causal_mask(length)"),
+    "an indentation": ("def causal_mask(length):\n  a = 1\n    return a", "return a"),
+    "nothing in it": ("def causal_mask(length):", "def causal_mask(length):"),
+    "an indented head": ("import torch\n def causal_mask(length):\n     return 1", "def causal_mask(length):"),
+    "a return outside": ("def causal_mask(length):\n    mask = 1\nreturn mask", "return mask"),
+    "two parameters of one name": ("def causal_mask(size, size):\n    return 1", "def causal_mask(size, size):"),
+    "a capital": ("Def causal_mask(length):\n    return 1", "Def causal_mask(length):"),
+    "a quotation mark": ('def causal_mask(length):\n    return "a', 'return "a'),
+    "a lambda": ("causal_mask = lambda length: (1", "causal_mask = lambda length: (1"),
+    "below a decorator": ("@torch.no_grad(\n)\ndef causal_mask(length):\n    return (1", "return (1"),
+}
+
+
+def marked(marker, *cells):
+    book = hostile.notebook("import torch", *cells, 'check("causal_mask", causal_mask)')
+    return marker.notebook(json.dumps(book).encode(), "6")
+
+
+def row_of(result, item="causal_mask"):
+    return next(row for row in result["rows"] if row["item"] == item)
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_code_that_python_refuses_is_wrong_and_shown_with_its_line(marker, what):
+    source, line = REFUSED[what]
+    result = marked(marker, source)
+    row, code = row_of(result), result["work"]["causal_mask"]["source"]
+    assert (row["status"], row["mistake"]) == ("failed", verdicts.NOT_RUN)
+    assert row["message"].startswith("✗ causal_mask: Python cannot read this code.\n  ")
+    assert re.search(r"\n  (Syntax|Indentation)Error: \w", row["message"].replace("'", "x"))
+    assert f"\n    at the line: {line}\n" in row["message"]
+    assert line in code
+    assert "causal_mask" in code
+
+
+@pytest.mark.parametrize("cells", [[OPEN + "\n\n" + OTHER], [OTHER + "\n\n" + OPEN], [OTHER, OPEN]])
+def test_a_cell_with_one_wrong_definition_costs_the_other_nothing(marker, cells):
+    result = marked(marker, *cells)
+    assert row_of(result)["status"] == "failed"
+    assert row_of(result, "padding_mask")["status"] == "passed"
+    assert "padding_mask" not in result["work"]["causal_mask"]["source"]
+
+
+@pytest.mark.parametrize("cells", [[OPEN, RIGHT], [RIGHT, OPEN], [OPEN + "\n\n" + RIGHT], [RIGHT + "\n\n" + OPEN]])
+def test_a_right_definition_counts_before_and_after_one_that_python_refuses(marker, cells):
+    assert row_of(marked(marker, *cells))["status"] == "passed"
+
+
+@pytest.mark.parametrize("cells", [[OPEN, WRONG], [WRONG, OPEN]])
+def test_a_wrong_definition_keeps_the_verdict_of_check(marker, cells):
+    _, checked = rewritten.verdicts(marker, "causal_mask", "as it is", WRONG)
+    row = row_of(marked(marker, *cells))
+    assert (row["status"], row["mistake"]) == checked
+    assert row["mistake"] != verdicts.NOT_RUN
+
+
+@pytest.mark.parametrize(("cells", "status"), [([STUB, OPEN], "failed"), ([OPEN, STUB], "untouched"), ([], "missing")])
+def test_only_an_attempt_that_comes_last_is_one(marker, cells, status):
+    assert row_of(marked(marker, *cells))["status"] == status
+
+
+def test_what_python_reads_is_no_attempt():
+    for cell in (
+        RIGHT,
+        "%time x = 1\n" + RIGHT,
+        ">>> causal_mask = 1",
+        "await causal_mask(3)",
+        "%%bash\ndef causal_mask(",
+    ):
+        assert Notebook(json.dumps(hostile.notebook(cell)).encode()).attempt("causal_mask") is None
+
+
+# A class
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """{page: its text} of a class that has handed in what cannot be read."""
+    folder = tmp_path_factory.mktemp("unreadable")
+    works = {"lou": hostile.notebook("import torch", OPEN, 'check("causal_mask", causal_mask)')}
+    for student, book in works.items():
+        (folder / "class" / student).mkdir(parents=True)
+        (folder / "class" / student / "06_masking.ipynb").write_text(json.dumps(book))
+    assert commands.mark([str(folder / "class"), "--out", str(folder / "marks"), "--jobs", "1"]) == 0
+    files = [path for path in (folder / "marks").rglob("*") if path.suffix in (".html", ".csv", ".txt")]
+    return {str(path.relative_to(folder / "marks")): path.read_text(encoding="utf-8") for path in files}
+
+
+def test_report_and_feedback_show_the_code_with_its_line_marked_and_pythons_words(pages):
+    for name in ("feedback/lou/lesson_6.html", "report.html"):
+        page = pages[name]
+        assert "Python cannot read this code." in page
+        assert "SyntaxError: " in page
+        (marked_line,) = re.findall(r"<mark>(.*?)</mark>", page)
+        assert re.sub(r"<.*?>", "", marked_line) == "mask = torch.ones((length, length)"
+        assert "def causal_mask(length):" in re.sub(r"<.*?>", "", page)
+    assert "causal_mask" not in pages["feedback/lou/lesson_6.html"].partition("Not answered")[2]
+    assert "torch.ones((length" not in pages["report-anonymous.html"]
