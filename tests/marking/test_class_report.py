@@ -652,7 +652,7 @@ def test_the_same_file_of_two_students_is_named_and_where_nothing_is_alike_it_sa
     for work in known.works.values():
         work |= {"nodes": 9, "lines": [], "comments": []}
     review.write_similar(known)
-    assert "No two pieces of work" in (tmp_path / "similar.html").read_text(encoding="utf-8")
+    assert "No two pieces of the work" in (tmp_path / "similar.html").read_text(encoding="utf-8")
     known.notebooks = {(one, "6"): (f"{one}/6.ipynb", "digest") for one in ("ada", "bob")}
     review.write_similar(known)
     text = (tmp_path / "similar.html").read_text(encoding="utf-8")

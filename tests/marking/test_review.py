@@ -1,7 +1,11 @@
 """Strikingly similar work is found, and honest work is not."""
 
+import re
 from types import SimpleNamespace
 
+import pytest
+
+from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.marking import review, sample
 from transformer_lessons.marking.notebook import Notebook, comments_in, excerpt_of, shape_of
 
@@ -50,3 +54,64 @@ def test_two_who_leave_a_bug_hunt_as_it_was_handed_out_are_not_alike(tmp_path):
     assert len(left) == 2
     known = SimpleNamespace(works=works, rows=rows, students=dict.fromkeys(student for student, _ in works))
     assert not [pair for _, *pair, _, _ in review.alike(known) if {*pair} & {*left}]
+
+
+LEAK = """def future_leak(model, tokens):
+    worst = 0.0
+    V = int(tokens.max()) + 1
+    with torch.no_grad():
+        ref = model(tokens)
+        for t in range(tokens.shape[1] - 1):
+            other = tokens.clone()
+            other[:, t + 1:] = (other[:, t + 1:] + 1) % V
+            worst = max(worst, (model(other) - ref)[:, :t + 1].abs().max().item())
+    return worst
+"""
+RENAMED = {"worst": "largest", "V": "vocabulary", "ref": "reference"}
+
+
+def class_with(source, other, item="future_leak"):
+    works = {}
+    for student, one in (("ada", source), ("bob", other), ("eve", "def f(a):\n    return a"), ("zoe", "def f(b): 1")):
+        digest, nodes, lines = shape_of(one)
+        works[student, item] = {
+            "source": one,
+            "digest": digest,
+            "nodes": nodes,
+            "lines": lines,
+            "comments": comments_in(one),
+        }
+    rows = [
+        {"student": one, "item": item, "exercise": item, "status": "passed", "lesson": "6"} for one in ("ada", "bob")
+    ]
+    students = {one: {"name": one.title()} for one, _ in works}
+    return SimpleNamespace(works=works, rows=rows, students=students, notebooks={})
+
+
+def renamed(source):
+    return re.sub(r"\w+", lambda word: RENAMED.get(word[0], word[0]), source)
+
+
+@pytest.mark.parametrize(
+    "change", [lambda code: code, lambda code: code.replace("0.0", "0.0  # zero").replace("]:", "] :")]
+)
+def test_a_right_answer_with_the_same_names_is_found_though_it_is_short(change):
+    ((_, *pair, item, why),) = review.alike(class_with(LEAK, change(LEAK)))
+    assert (pair, item, why) == (["ada", "bob"], "future_leak", "the same answer, name for name")
+
+
+def test_a_right_answer_with_other_names_or_the_courses_is_nobodys_copy():
+    assert review.alike(class_with(LEAK, renamed(LEAK))) == []
+    plain = EXERCISES["future_leak"].solution_text()
+    assert review.alike(class_with(plain, plain)) == []
+
+
+def test_what_is_not_compared_is_said(tmp_path):
+    known = class_with(LEAK, renamed(LEAK))
+    known.out, known.notebooks = tmp_path, {(one, "6"): (f"{one}/6.ipynb", "digest") for one in ("ada", "bob")}
+    for row in known.rows:
+        row["status"] = "untouched"
+    review.write_similar(known)
+    text = (tmp_path / "similar.html").read_text(encoding="utf-8")
+    assert "No two pieces of the work that was compared are strikingly alike." in text
+    assert "Not compared: notebooks in which nobody has answered anything, short right answers, " in text

@@ -14,12 +14,14 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.questions.kinds import FreeText
 from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.marking.marks import OVERRIDES, TEXTS, Class
 from transformer_lessons.marking.messages import Answer
+from transformer_lessons.marking.mistakes import without_comments, words_in, words_of_task
 from transformer_lessons.marking.naming import CELL, as_typed, cell
-from transformer_lessons.marking.notebook import comments_in, shape_of
+from transformer_lessons.marking.notebook import comments_in, parsed, shape_of
 from transformer_lessons.marking.report import filled, page, safe, title_of
 from transformer_lessons.marking.results import whose
 from transformer_lessons.marking.sheets import points_from, read_table, written
@@ -27,6 +29,7 @@ from transformer_lessons.marking.verdicts import TELLING, course, fresh_notebook
 from transformer_lessons.tools import atomic, reset
 
 RUN = 5  # words that hardly anybody writes in the same order by chance
+NAMED, NAMES = 60, 3  # nodes in an answer whose names tell something, and how many must be its own
 OLD = "no longer handed in"  # of a text whose points are kept all the same
 
 
@@ -150,7 +153,7 @@ def alike(known: Class) -> list[tuple]:
         exercise = next((row["exercise"] for row in rows), item)
         wrong = {row["student"] for row in rows if row["status"] == "failed"}
         ignored = {solution_digest(exercise), fresh.get(item)}
-        compared = Compared(works, wrong, ignored, max(2, len(known.students)))
+        compared = Compared(exercise, works, wrong, ignored, max(2, len(known.students)))
         for pair in combinations(sorted(works), 2):
             if reasons := list(compared.reasons(*pair)):
                 weights, said = zip(*reasons, strict=True)
@@ -161,12 +164,16 @@ def alike(known: Class) -> list[tuple]:
 class Compared:
     """The works of a class on one item, and how many of them have each line, comment and answer."""
 
-    def __init__(self, works: dict[str, Answer], wrong: set[str], ignored: set[str | None], students: int) -> None:
+    def __init__(
+        self, exercise: str, works: dict[str, Answer], wrong: set[str], ignored: set[str | None], students: int
+    ) -> None:
         digests, lines, comments = code_of_lessons()
         self.works, self.wrong, self.ignored, self.students = works, wrong, ignored | digests, students
         self.lines = Counter(line for work in works.values() for line in {*work["lines"]} - lines)
         self.comments = Counter(one for work in works.values() for one in {*work["comments"]} - comments)
         self.digests = Counter(work["digest"] for work in works.values())
+        self.texts = {student: own_text(exercise, work) for student, work in works.items()}
+        self.same = Counter(self.texts.values())
 
     def reasons(self, one: str, other: str) -> Iterator[tuple[float, str]]:
         """(weight, what is said) of each thing that two students' works share, and hardly anybody else's."""
@@ -175,19 +182,36 @@ class Compared:
             yield len(rare) * math.log(self.students / 2), f"{len(rare)} lines that hardly anybody else has"
         if mine["digest"] in self.ignored:
             return
+        text = self.texts[one]
+        if text and text == self.texts[other] and self.is_rare(self.same[text]):
+            yield 4, "the same answer, name for name"
         same = mine["digest"] == theirs["digest"] and self.digests[mine["digest"]] == 2
         if same and {one, other} <= self.wrong and mine["nodes"] >= 30:
             yield 5, "the same wrong answer, which nobody else has"
         if own := [words for words in mine["comments"] if words in theirs["comments"] and self.comments[words] == 2]:
             yield 3 * len(own), f"the same comment: {own[0]}"
 
+    def is_rare(self, count: int) -> bool:
+        return 0 < count <= max(2, self.students // 10)
+
     def rare_lines(self, mine: Answer, theirs: Answer) -> list[str]:
         """The rare lines that two works share, if both are long, and nearly the same; otherwise none."""
         lines, others = set(mine["lines"]), set(theirs["lines"])
-        rare = [line for line in lines & others if 0 < self.lines[line] <= max(2, self.students // 10)]
+        rare = [line for line in lines & others if self.is_rare(self.lines[line])]
         long = min(mine["nodes"], theirs["nodes"]) >= TELLING and len(rare) >= 3
         nearly_same = len(lines & others) >= 0.8 * max(len(lines), len(others))
         return rare if long and nearly_same and not {mine["digest"], theirs["digest"]} & self.ignored else []
+
+
+def own_text(exercise: str, work: Answer) -> str:
+    """An answer without its comments and its spacing; "" if it is short, or hardly any of its names are its own."""
+    tree = parsed(without_comments(work["source"])) if work["nodes"] >= NAMED else None
+    if tree is None or exercise not in EXERCISES:
+        return ""
+    task = words_of_task(exercise) | words_in(" ".join(EXERCISES[exercise].page.styles.values()))
+    names = {one.id for one in ast.walk(tree) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    names |= {one.arg for one in ast.walk(tree) if isinstance(one, ast.arg)}
+    return ast.unparse(tree) if sum(not words_in(one) <= task for one in names) >= NAMES else ""
 
 
 @cache
@@ -241,13 +265,19 @@ def shown_names(known: Class, students: Iterable[str]) -> str:
     return ", ".join(f"<bdi>{safe(known.students[student]['name'], 60)}</bdi>" for student in sorted(students))
 
 
+NOT_COMPARED = (
+    "Not compared: notebooks in which nobody has answered anything, short right answers, which tell you nothing, "
+    "and free texts; where two of these are the same, <code>texts.csv</code> says so."
+)
+
+
 def write_similar(known: Class) -> None:
     """similar.html: pairs side by side, for the teacher alone."""
     pairs = alike(known)[:100]
-    parts = ["<p>Reasons to talk, not evidence. Most exercises are too short to tell you anything.</p>"]
+    parts = [f"<p>Reasons to talk, not evidence. {NOT_COMPARED}</p>"]
     parts += [f"<h2>The same file, byte for byte</h2><ul>{lines}</ul>" for lines in [same_files(known)] if lines]
     if len(parts) == 1 and not pairs:
-        parts.append("<p><strong>No two pieces of work in this class are strikingly alike.</strong></p>")
+        parts.append("<p><strong>No two pieces of the work that was compared are strikingly alike.</strong></p>")
     by = authors(known)
     for _, *pair, item, why in pairs:
         sides = "".join(
