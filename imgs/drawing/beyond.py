@@ -306,14 +306,16 @@ def fetched_weights(d):
     is used 90 times. When it writes with a cache, one token goes through it in each call: all weights are fetched
     again, and each is used once.
     """
-    for y, tokens, what in ((68, TOKENS, "reading:\n90 tokens in one call"), (156, 1, "writing with a cache:\none token")):
+    rows = (68, TOKENS, "reading:\n90 tokens in one call"), (156, 1, "writing with a cache:\none token per call")
+    for y, tokens, what in rows:
         d.label(MARGIN, y + 29, what, 13, MUTED, "start")
-        use_weights(d, 206, y, 130, 66, 140, tokens, 8.4, 18)
+        use_weights(d, 206, y, 130, 66, 140, tokens, 10, 18)
 
 
-@narrow(height=308)
+@narrow(height=318)
 def narrow_fetched_weights(d):
-    for y, tokens, what in ((68, TOKENS, "reading: 90 tokens in one call"), (192, 1, "writing with a cache: one token")):
+    rows = (78, TOKENS, "reading: 90 tokens in one call"), (202, 1, "writing with a cache: one token per call")
+    for y, tokens, what in rows:
         d.label(LEFT, y, what, 13, MUTED, "start")
         use_weights(d, LEFT, y + 16, 96, 76, 104, tokens, 8, 10)
 
@@ -337,7 +339,7 @@ def use_weights(d, left, y, wide, high, gap, tokens, cell, columns):
 TILES = 4
 
 
-@diagram(height=404)
+@diagram(height=411)
 def tiles(d):
     """Attention, tile by tile
 
@@ -362,7 +364,7 @@ def tiles(d):
     d.label(606, y - 70, "for each query, carried from tile to tile", 13, MUTED)
     d.label(
         MARGIN,
-        371,
+        378,
         "When the largest score rises, multiply both sums by exp(old − new).\n"
         "At the end, divide the weighted sum by the sum of the exponentials.",
         13,
