@@ -90,3 +90,44 @@ def test_what_numpy_warns_of_is_called_a_warning_and_shown(marker):
     for message in (row["message"], said):
         assert "(Python has warned: overflow encountered in exp; invalid value encountered in divide.)" in message
         assert "also printed" not in message
+
+
+WRONG = "def softmax(scores):\n    e = np.exp(scores)\n    return e / e.sum(axis=-1, keepdims=True)"
+CALLS = "def self_attention(x):\n    weights = softmax(x @ x.T)\n    return weights @ x, weights"
+
+
+def rows_of(marker, *cells):
+    book = hostile.notebook("import numpy as np", *cells)
+    return {row["item"]: row for row in marker.notebook(json.dumps(book).encode(), "1")["rows"]}
+
+
+def test_an_answer_that_is_wrong_by_another_answer_alone_is_told_so(marker):
+    rows = rows_of(marker, WRONG, CALLS)
+    assert rows["softmax"]["mistake"] == "nothing subtracted"
+    row = rows["self_attention"]
+    assert row["message"].startswith("✗ self_attention: right, but for your `softmax`.\n  With the course's ")
+    assert (row["status"], row["mistake"]) == ("failed", "right, but for another exercise")
+
+
+@pytest.mark.parametrize(
+    ("softmax", "attention"),
+    [
+        (WRONG, CALLS.replace("x @ x.T", "x.T @ x")),  # wrong itself, too
+        (WRONG, CALLS.replace("x @ x.T", "2 * (x @ x.T)")),
+        ("", CALLS),
+        (WRONG, f"import inspect\n{CALLS[:22]}\n    raise ValueError(inspect.getsource(softmax))"),
+        (WRONG.replace("e = ", "while True: e = "), f"{CALLS[:22]}\n    while True: softmax(x)"),
+    ],
+)
+def test_an_answer_with_a_mistake_of_its_own_is_told_that(marker, softmax, attention):
+    row = rows_of(marker, softmax, attention)["self_attention"]
+    assert row["status"] == "failed"
+    assert row["mistake"] != "right, but for another exercise"
+    assert "right, but" not in row["message"]
+    assert "exponentials" not in row["message"]  # a name of the course's own
+
+
+def test_no_later_answer_finds_the_courses_in_place_of_ones_own(marker):
+    spy = "def fixed_attention(x):\n    raise ValueError(softmax.__code__.co_varnames)"
+    rows = rows_of(marker, WRONG, CALLS, spy, "check('self_attention', fixed_attention)")
+    assert "('scores', 'e')" in " ".join(rows["fixed_attention"]["message"].split())

@@ -399,11 +399,22 @@ class Child:
         }
         return {"lesson": lesson, "digest": book.digest, "items": items, "refused": refused, "answers": answers}
 
-    def run(self, work: list[Statement]) -> tuple[dict[str, Any], BaseException | None]:
-        """A fresh namespace in which these statements have run, and the last error that one of them raised."""
+    def run(
+        self, work: list[Statement], instead: dict[str, str] | None = None
+    ) -> tuple[dict[str, Any], BaseException | None]:
+        """A fresh namespace in which these statements have run, and the last error that one of them raised.
+
+        The definitions of some names may be the course's instead.
+        """
         space, problem = {"__name__": "__main__", "__builtins__": builtins} | SHELL, None
         self.global_state.namespaces.restore()
+        for name, source in (instead or {}).items():
+            own: dict[str, Any] = {"__name__": "course"}
+            exec(source, own)
+            space[name] = own[name]
         for number, one in enumerate(work):
+            if instead and one.defines & instead.keys():
+                continue
             name = f"<cell {one.cell}, {number}>"
             linecache.cache[name] = len(one.source), None, one.source.splitlines(keepends=True), name
             try:
@@ -421,7 +432,7 @@ class Child:
         but = "__init__" if head["subject"] != head["exercise"] else ""  # a hunt may be one of our classes, put right
         self.borrowing = Borrowing(head["exercise"], but)
         with self.sandbox.captured():
-            space, problem = self.run(work)
+            space, problem = self.run(work, head["instead"])
         if head["subject"] not in space:
             raise problem or NameError(f"name '{head['subject']}' is not defined")
         self.borrowing.places |= places_of(head["exercise"], but)  # its cells may have imported more, or hidden some

@@ -48,6 +48,7 @@ class Define(TypedDict):
     do: Literal["define"]
     exercise: str
     subject: str  # the name that the answer has
+    instead: dict[str, str]  # the course's code for other exercises, by name, in place of the student's
 
 
 class Value(TypedDict):

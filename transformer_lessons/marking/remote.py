@@ -60,9 +60,9 @@ class Student:
             raise error
         return reply
 
-    def define(self, exercise: str, subject: str) -> Any:
+    def define(self, exercise: str, subject: str, instead: dict[str, str] | None = None) -> Any:
         """The answer, which to the checker behaves just as the student's own would."""
-        request: Define = {"do": "define", "exercise": exercise, "subject": subject}
+        request: Define = {"do": "define", "exercise": exercise, "subject": subject, "instead": instead or {}}
         self.process.defined = request, DEFINING
         self.borrowed, self.failed, self.ended = False, None, []
         try:

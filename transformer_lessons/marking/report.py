@@ -29,7 +29,7 @@ from transformer_lessons.marking.naming import clean
 from transformer_lessons.marking.results import Row
 from transformer_lessons.marking.submissions import in_short, lesson_of
 from transformer_lessons.marking.tables import full_points
-from transformer_lessons.marking.verdicts import NOT_RUN, TOO_SLOW, course
+from transformer_lessons.marking.verdicts import BUT_FOR, NOT_RUN, TOO_SLOW, course
 from transformer_lessons.tools import atomic
 
 TEMPLATE = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
@@ -543,7 +543,7 @@ class Report:
         ]
         if 3 * solved < 2 * count:  # those who have solved most are not stuck for these
             for mistake, items in same.items():
-                if len(items) > 1 and mistake != NOT_RUN:
+                if len(items) > 1 and mistake not in (NOT_RUN, BUT_FOR):
                     where = ", ".join(self.to_code(student, item) for item in items)
                     found.append(f"{prose(mistake)}, {len(items)} times: {where}")
             if len(skipped) >= SILENT:
@@ -670,7 +670,7 @@ def worth_telling(mistakes: list[Mistake]) -> list[list[Mistake]]:
     """
     groups = defaultdict(list)
     for one in mistakes:
-        if one.why and one.name not in (NOT_RUN, OWN):
+        if one.why and one.name not in (NOT_RUN, BUT_FOR, OWN):
             groups[one.name if one.name != UNKNOWN else (one.item, one.digest)].append(one)
     ordered = sorted(groups.values(), key=lambda group: (-len(who_made(group)), -len(group)))
     return [group for group in ordered if len(set().union(*(one.by for one in group))) > 1][:COMMONEST]

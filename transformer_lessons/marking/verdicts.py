@@ -38,6 +38,7 @@ TELLING = 100  # nodes in a definition that is long enough to tell something
 BORROWED, SAME = "borrowed", "as the course's solution"
 NOT_RUN = "does not run"  # the mistake of an answer whose cells fail
 OPEN = ("missing", "untouched")  # the status of what nobody has answered
+BUT_FOR = "right, but for another exercise"  # the mistake of an answer that calls a wrong one
 TOO_SLOW = "takes too long"  # to define: the flag of an answer which a faster machine might have marked
 ALONE = (
     "Where to look: Restart the kernel, and run only the cells that it needs, one after another. The first that fails"
@@ -248,6 +249,8 @@ class Marker:
             refused = plan["refused"].get(subject)
             if refused and (refused["only"] or row["status"] in OPEN) and row["status"] != "passed":
                 row, found["work"][subject] = is_refused(row, refused), work_refused(refused)
+            elif needed := used(rows, row, found["work"]):
+                row = self.right_but_for(student, row, needed)
             rows.append(row | {"message": in_lines(row["message"])})
         for number in all_questions():
             if number.split(".")[0] == lesson:
@@ -293,6 +296,22 @@ class Marker:
             for one, expected in zip(outcomes, draws.expected, strict=True)
         )
 
+    def right_but_for(self, student: Student, row: Row, names: list[str]) -> Row:
+        """The row of a wrong answer; it says so if the answer is right with the course's code for these exercises."""
+        process, name, right = student.process, row["exercise"], False
+        left, spent = process.left, process.spent
+        try:
+            solutions = {one: EXERCISES[one].solution_text() for one in names}
+            answer = student.define(name, row["item"], solutions)
+            report = judge(EXERCISES[name], answer, self.drawn(name, 0), run=student.run, limits=LIMITS)
+            right = report.status == "passed" and self.right_again(name, answer, student) and not student.borrowed
+        except Exception:  # then the verdict is what it was
+            right = False
+        finally:  # what comes next has as much time as before, and a process that has never seen the course's code
+            process.end()
+            process.left, process.spent, process.defined = left, spent, None
+        return is_right_but_for(row, names) if right else row
+
     def question(self, student: Student, number: str, given: Given | None) -> Row:
         question, value = all_questions()[number], None
         row: Row = {"item": number, "kind": "text" if isinstance(question, FreeText) else "question", "flags": []}
@@ -331,6 +350,23 @@ def does_not_run(row: Row, why: str, look: str) -> Row:
     """The verdict on an answer that cannot be asked anything, and what its student can do about it."""
     message = f"✗ {row['item']}: {why}\n  {look}"
     return row | {"status": "failed", "mistake": NOT_RUN, "message": message}
+
+
+def used(rows: list[Row], row: Row, works: dict[str, Answer]) -> list[str]:
+    """The exercises that a wrong answer may call, and that the same student has got wrong before it."""
+    if row["status"] != "failed" or {BORROWED, TOO_SLOW} & {*row["flags"]} or row["item"] not in works:
+        return []
+    failed = [one["item"] for one in rows if one["kind"] == "exercise" and one["status"] == "failed"]
+    return [item for item in failed if re.search(rf"\b{item}\b", works[row["item"]]["source"])]
+
+
+def is_right_but_for(row: Row, names: list[str]) -> Row:
+    those = " and ".join(f"`{one}`" for one in names)
+    message = (
+        f"✗ {row['item']}: right, but for your {those}.\n  With the course's {those} in its place, this answer"
+        f" passes, so there is nothing to repair in it.\n  Where to look: the verdict on {those}."
+    )
+    return row | {"mistake": BUT_FOR, "message": message}
 
 
 def is_refused(row: Row, refused: Refused) -> Row:
