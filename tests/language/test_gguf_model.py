@@ -62,6 +62,21 @@ def test_rows_in_four_bits_give_the_models_weights(tmp_path):
         torch.testing.assert_close(unpacked.flatten(1), weights[name], rtol=0, atol=0)
 
 
+def test_a_copy_in_four_bits_has_the_models_weights(tmp_path):
+    class Unpacked(torch.nn.Module):
+        def __init__(self, scales, minima, numbers):
+            super().__init__()
+            unpacked = scales[..., None] * numbers.unflatten(1, (-1, 32)) + minima[..., None]
+            self.weight = torch.nn.Parameter(unpacked.flatten(1))
+
+    file = GGUFFile(tiny_gguf.write(tmp_path / "x", kind="Q4_1"))
+    model = gguf_model.read_model(file)
+    quick = gguf_model.in_four_bits(model, file, Unpacked)
+    torch.testing.assert_close(quick.state_dict(), model.state_dict(), rtol=0, atol=0)
+    replaced = [sum(isinstance(part, Unpacked) for part in each.modules()) for each in (model, quick)]
+    assert replaced == [0, sum(stored.kind == "Q4_1" for stored in file.stored.values())]
+
+
 def test_a_file_without_an_unembedding_uses_the_embeddings_table_and_one_with_it_does_not(tmp_path, tiny):
     tied, _ = gguf_model.load(tiny)
     assert tied.config.tied

@@ -1,5 +1,6 @@
 """Published weights from a GGUF file in the course's own decoder: any model of Llama's architecture."""
 
+import copy
 import math
 from collections.abc import Callable, Collection
 from pathlib import Path
@@ -172,6 +173,17 @@ def four_bit_rows(file: GGUFFile) -> dict[str, torch.Tensor]:
             parts = [part.reshape(stored.shape[0], -1) for part in (scales, minima, numbers)]
             rows[name] = torch.cat(parts, dim=1)
     return rows
+
+
+def in_four_bits(model: LanguageModel, file: GGUFFile, kind: Callable[..., torch.nn.Module]) -> LanguageModel:
+    """A copy of the file's model, with kind(scales, minima, numbers) in place of each matrix in Q4_1."""
+    quick, config = copy.deepcopy(model), model.config
+    packed = from_gguf(four_bit_rows(file), config.num_heads, config.num_key_heads or config.num_heads)
+    for name, rows in packed.items():
+        blocks = rows.shape[1] // 34  # in each row: 34 = 1 scale + 1 minimum + 32 numbers
+        linear = kind(*rows.split([blocks, blocks, 32 * blocks], dim=1))
+        quick.set_submodule(name.removesuffix(".weight"), linear)
+    return quick
 
 
 def translate(name: str) -> str:
