@@ -1,5 +1,6 @@
 """Code that Python refuses, answers that a question cannot take, files that end too early: each is said to be that."""
 
+import ast
 import json
 import os
 import re
@@ -8,7 +9,8 @@ import hostile
 import pytest
 import rewritten
 
-from transformer_lessons.marking import commands, confinement, verdicts
+from transformer_lessons.exercises.questions.verdict import answer
+from transformer_lessons.marking import commands, confinement, results, verdicts
 from transformer_lessons.marking.notebook import Notebook
 
 pytestmark = pytest.mark.skipif(
@@ -95,6 +97,44 @@ def test_what_python_reads_is_no_attempt():
         assert Notebook(json.dumps(hostile.notebook(cell)).encode()).attempt("causal_mask") is None
 
 
+ANSWERS = {  # what is typed → the answer as it is shown, and why it is none
+    'answer("6.1", "b")': ("'b'", "cannot be read as a number"),
+    'answer("6.1", missing)': ("missing", "NameError: name 'missing' is not defined"),
+    'answer("6.6", 3)': ("3", "answered with letters"),
+    'answer("6.6", "x")': ("'x'", "There is no choice"),
+    'answer("6.11", 5)': ("5", "answered with a text"),
+    'answer("6.11", "It is a "leak".")': (
+        'answer("6.11", "It is a "leak".")',
+        "Python cannot read this answer. Syntax",
+    ),
+    'answer("6.11", "It is\na leak")\nanswer("6.6", "a")': ('answer("6.11", "It is\na leak")', "SyntaxError: "),
+}
+
+
+@pytest.mark.parametrize("typed", ANSWERS)
+def test_an_answer_that_a_question_cannot_take_is_shown_with_what_the_notebook_says(marker, typed):
+    shown, why = ANSWERS[typed]
+    number = re.search(r"\d\.\d+", typed)[0]
+    row = row_of(marked(marker, RIGHT, typed), number)
+    assert (row["status"], row["answer"]) == ("untouched", shown)
+    assert why in row["message"]
+    first, *said = row["message"].split("\n  ")
+    assert first.startswith(f"○ {number} ")
+    if "Error" not in row["message"]:
+        value = ast.literal_eval(shown)
+        assert " ".join(said) in " ".join(answer(number, value).message.split())
+
+
+@pytest.mark.parametrize("typed", ['answer("6.1", ...)', 'answer("6.1", "...")', 'answer("6.1")', ""])
+def test_a_blank_is_no_answer_that_cannot_be_read(marker, typed):
+    assert not results.is_unreadable(row_of(marked(marker, RIGHT, typed), "6.1"))
+
+
+def test_an_answer_that_can_be_read_counts_in_place_of_one_that_cannot(marker):
+    row = row_of(marked(marker, 'answer("6.11", "It is a leak.")', 'answer("6.11", "a "leak"")'), "6.11")
+    assert (row["status"], row["answer"]) == ("given", "It is a leak.")
+
+
 # A class
 
 
@@ -102,7 +142,10 @@ def test_what_python_reads_is_no_attempt():
 def pages(tmp_path_factory):
     """{page: its text} of a class that has handed in what cannot be read."""
     folder = tmp_path_factory.mktemp("unreadable")
-    works = {"lou": hostile.notebook("import torch", OPEN, 'check("causal_mask", causal_mask)')}
+    works = {
+        "lou": hostile.notebook("import torch", OPEN, 'check("causal_mask", causal_mask)'),
+        "mia": hostile.notebook(RIGHT, 'check("causal_mask", causal_mask)', 'answer("6.1", "<b>")', 'answer("6.6", 3)'),
+    }
     for student, book in works.items():
         (folder / "class" / student).mkdir(parents=True)
         (folder / "class" / student / "06_masking.ipynb").write_text(json.dumps(book))
@@ -121,3 +164,19 @@ def test_report_and_feedback_show_the_code_with_its_line_marked_and_pythons_word
         assert "def causal_mask(length):" in re.sub(r"<.*?>", "", page)
     assert "causal_mask" not in pages["feedback/lou/lesson_6.html"].partition("Not answered")[2]
     assert "torch.ones((length" not in pages["report-anonymous.html"]
+
+
+def test_an_answer_that_cannot_be_read_is_not_called_not_answered(pages):
+    page, left = pages["feedback/mia/lesson_6.html"].split("Not answered")
+    for number, typed, said in (
+        ("6.1", "&#x27;&lt;b&gt;&#x27;", "cannot be read as a number"),
+        ("6.6", "3", "letters"),
+    ):
+        (card,) = (one for one in re.findall(r"<article.*?</article>", page, re.DOTALL) if f"</span> {number} " in one)
+        assert f"<strong>Your answer:</strong> <code>{typed}</code>" in card
+        assert said in card
+        assert f">{number} " not in left
+    assert "<strong>2</strong>could not be read" in page
+    assert "could not be read" in pages["feedback/mia/index.html"]
+    assert pages["report.html"].count("<a href='feedback/mia/lesson_6.html'>") == 2
+    assert pages["marks.csv"].count('"unreadable","0"') == 2

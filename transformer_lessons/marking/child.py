@@ -394,7 +394,7 @@ class Child:
                     "only": attempt[1],
                 }
         answers: dict[str, Given] = {
-            number: one if "code" in one else {"literal": self.wire.pack(one["literal"])}
+            number: {**one, "literal": self.wire.pack(one["literal"])} if "literal" in one else one
             for number, one in book.answers.items()
         }
         return {"lesson": lesson, "digest": book.digest, "items": items, "refused": refused, "answers": answers}

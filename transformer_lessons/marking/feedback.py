@@ -20,7 +20,7 @@ from transformer_lessons.marking.mistakes import lines_at_fault, own_name, own_p
 from transformer_lessons.marking.naming import LONGEST, clean
 from transformer_lessons.marking.policy import moment
 from transformer_lessons.marking.report import in_pieces, page, safe, scores_of, title_of
-from transformer_lessons.marking.results import Person, Row
+from transformer_lessons.marking.results import Person, Row, is_unreadable
 from transformer_lessons.marking.tables import full_points
 from transformer_lessons.marking.verdicts import course
 from transformer_lessons.tools import atomic, reset
@@ -36,6 +36,7 @@ OUTCOMES = {
     "given": "given by your teacher",
     "waiting": "waiting for a reader",
     "not marked": "could not be marked",
+    "unreadable": "could not be read",
     "not answered": "not answered",
 }
 CODE = 6000  # characters of an answer's code
@@ -153,7 +154,7 @@ def outcome(row: Row) -> str:
     if "reason" in row:
         return "wrong" if not row["points"] else "right" if status_of(row) == "passed" else "given"
     if row["status"] in ("untouched", "missing"):
-        return "not answered"
+        return "unreadable" if is_unreadable(row) else "not answered"
     if row["points"] is None:
         return "waiting"
     return {"passed": "right", "failed": "wrong", "read": "read"}.get(row["status"], "not marked")
@@ -202,11 +203,12 @@ def shown(known: Class, row: Row) -> str:
     else:
         question, heading = all_questions()[row["item"]], told(row).splitlines()[0]
         blocks = text_blocks(row) if row["kind"] == "text" else answer_blocks(row, question)
+        blocks = unread_blocks(row) if is_unreadable(row) else blocks
         asked = f'<p class="asked">{marked_up(question.text)}</p>'
         left = card(status_of(row), heading, [asked, *blocks, overridden(row)])
         right = read_blocks(row, question, known.policy["model_answers"]) if "given" in row else ""
     right = right and f'<div class="beside">{right}</div>'
-    where = section_of(row) if outcome(row) == "wrong" else ""
+    where = section_of(row) if outcome(row) in ("wrong", "unreadable") else ""
     where = where and f'<p class="where quiet">In the notebook: {where}</p>'
     return f'<article class="card"><span class="points">{points}</span>{left}{right}{where}</article>\n'
 
@@ -323,6 +325,13 @@ def answer_blocks(row: Row, question: Question) -> list[str]:
     answers = "<br>".join(marked_up(clean(one, 500)) for one in given)
     yours = [f"<p><strong>Your answer:</strong> {answers}</p>"] if answers else []
     return [*yours, *(f"<p>{marked_up(line)}</p>" for line in said)]
+
+
+def unread_blocks(row: Row) -> list[str]:
+    """An answer as it was typed, and why its question cannot take it."""
+    said = clean(row["message"], 4000).split("\n  ")[1:]
+    yours = f"<p><strong>Your answer:</strong> <code>{safe(row['answer'], 500)}</code></p>"
+    return [yours, *(f"<p>{marked_up(line)}</p>" for line in said)]
 
 
 def text_blocks(row: Row) -> list[str]:

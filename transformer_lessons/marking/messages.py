@@ -120,10 +120,12 @@ class Refused(TypedDict):
 
 
 class Given(TypedDict, total=False):
-    """The answer to a question: a value, or what has to be run for it."""
+    """The answer to a question: a value, what has to be run for it, or why Python refuses it."""
 
     literal: Node
     code: str
+    refused: str  # by Python, in its words
+    typed: str
 
 
 class Plan(TypedDict):

@@ -48,6 +48,9 @@ IMPORTS = (ast.Import, ast.ImportFrom)
 HEAD = re.compile(r"@|(?:async +)?(?:def|class)\b")  # with which a definition begins
 
 
+ANSWERED = re.compile(r"^ *(?:\w+\.)?answer\( *[\"']([\d.]+)[\"'] *,", re.MULTILINE)
+
+
 class Unreadable(Exception):
     """This is not a notebook; the message says why."""
 
@@ -394,18 +397,30 @@ class Notebook:
                 asked = number_of(name) if function == "answer" else None
                 if asked and (isinstance(name, str) or f"{asked}0" not in questions):  # as `answer` itself takes it
                     self.answer(asked, rest)
+        self.note_refused()
+
+    def note_refused(self) -> None:
+        """Notes the answers that Python refuses, such as a text with a quotation mark in it, if there is no other."""
+        for _, source in self.refused:
+            calls = [*ANSWERED.finditer(source)]
+            for call, after in zip(calls, [*calls[1:], None], strict=False):
+                number, part = number_of(call[1]), source[call.start() : after and after.start()].strip()
+                error = fault_in(part)
+                if number and error and self.answers.get(number, {"literal": None}).get("literal", ...) is None:
+                    self.answers[number] = {"refused": error.msg, "typed": part[:LONGEST]}
 
     def answer(self, number: str, values: list[ast.expr]) -> None:
         """Notes an answer. The last one counts, but a blank one does not replace another."""
+        typed = ", ".join(map(ast.unparse, values))[:LONGEST]
         try:
             literal = [ast.literal_eval(value) for value in values]
         except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-            self.answers[number] = {"code": ast.unparse(ast.Tuple(list(values), ast.Load()))}
+            self.answers[number] = {"code": ast.unparse(ast.Tuple(list(values), ast.Load())), "typed": typed}
             return
         value = literal[0] if len(literal) == 1 else tuple(literal) or None
         value = None if value is ... else value[:LONGEST] if isinstance(value, str) else value
         if value is not None or number not in self.answers:
-            self.answers[number] = {"literal": value}
+            self.answers[number] = {"literal": value, "typed": typed}
 
     def lesson(self, course: dict[str, Items]) -> str | None:
         """The lesson to which most of the contents belong; None for no lesson, or a tie."""

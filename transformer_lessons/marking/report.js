@@ -17,7 +17,7 @@ const buttons = [...document.querySelectorAll("#choice button")], results = docu
 const heads = results ? [...results.tHead.rows[0].cells] : [];
 const columns = heads.flatMap((cell) => Array(cell.colSpan).fill(cell.dataset.lesson || ""));
 const PARTS = "#lessons tr[data-lesson], #next li, #stuck tbody tr, #exercises tbody tr, #mistakes > div, "
-  + "#questions tr[data-lesson], #unread > div, #code details";
+  + "#questions :is(tr, li)[data-lesson], #unread > div, #code details";
 // The lesson stands in the address, for links and reloads, and is passed on to the projector.
 function only(lesson) {
   const here = new URL(location);

@@ -26,7 +26,7 @@ from transformer_lessons.marking.mistakes import (
     part_that_matters,
 )
 from transformer_lessons.marking.naming import clean
-from transformer_lessons.marking.results import Row
+from transformer_lessons.marking.results import Row, is_unreadable
 from transformer_lessons.marking.submissions import in_short, lesson_of
 from transformer_lessons.marking.tables import full_points
 from transformer_lessons.marking.verdicts import BUT_FOR, NOT_RUN, TOO_SLOW, course
@@ -713,7 +713,22 @@ def questions(known: Class) -> str:
     heads = sorting("place", "question", "") + sorting("right", "right", "")
     header = [f'<tr>{heads}<th scope="col">commonest wrong answer</th></tr>']
     caption = "Right answers, and the commonest wrong one"
-    return table(caption, header, lines, "text questions") if lines else "<p>None has been answered.</p>"
+    shown = table(caption, header, lines, "text questions") if lines else "<p>None has been answered.</p>"
+    return shown + unreadable(known)
+
+
+def unreadable(known: Class) -> str:
+    """The answers that their questions cannot take, which lead to the students' pages."""
+    lines = []
+    for row in known.rows:
+        if is_unreadable(row):
+            person, why = known.students[row["student"]], " ".join(row["message"].splitlines()[1:])
+            page = f"feedback/{person['slug']}/lesson_{row['lesson']}.html"
+            lines.append(
+                f"<li data-lesson='{row['lesson']}'><a href='{page}'><bdi>{safe(person['name'], 60)}</bdi></a>, "
+                f"{row['item']}: <code>{safe(row['answer'], 100)}</code> {prose(why, 300)}</li>"
+            )
+    return f"<h3>Answers that could not be read</h3><ul>{''.join(lines)}</ul>" if lines else ""
 
 
 def place_of(number: str) -> int:

@@ -32,6 +32,11 @@ class Row(TypedDict, total=False):
     max: float
 
 
+def is_unreadable(row: Row) -> bool:
+    """Is it an answer to a question, but one that the question cannot take? It counts as none."""
+    return row["status"] == "untouched" and bool(row.get("answer"))
+
+
 def whose(row: Row) -> str:
     """Whose work it is, as a whole: a group's, or the student's own."""
     return row.get("by") or row["student"]

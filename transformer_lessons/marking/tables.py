@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 
 from transformer_lessons.marking.marks import Class
 from transformer_lessons.marking.naming import clean
-from transformer_lessons.marking.results import Row
+from transformer_lessons.marking.results import Row, is_unreadable
 from transformer_lessons.marking.sheets import points_from, read_table, written
 from transformer_lessons.marking.submissions import in_short
 from transformer_lessons.tools import atomic
 
 LONG = ("student", "name", "lesson", "item", "kind", "status", "points", "max", "mistake", "flags", "file")
 NOT_READ = "not read"  # the status of a lesson that was handed in, but could not be read
+UNREADABLE = "unreadable"  # the status of an answer that a question cannot take
 WAITING = "waiting"  # the status of a text that nobody has read
 NOT_HANDED_IN = "not handed in"  # why a student's cell in a sheet stays as it is
 NOT_THERE = "not in the sheet"
@@ -83,7 +84,9 @@ def write_marks(known: Class) -> None:
 
 
 def status_of(row: Row) -> str:
-    """A text that was given in waits, until a reader or an override gives it points."""
+    """What a table calls it: a text that was given in waits, until a reader or an override gives it points."""
+    if is_unreadable(row):
+        return UNREADABLE
     return (WAITING if row["points"] is None else "read") if row["status"] == "given" else row["status"]
 
 

@@ -20,7 +20,7 @@ from transformer_lessons.exercises.checker.global_state import standard_state
 from transformer_lessons.exercises.checker.pages import read_page
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.verdict import judge
-from transformer_lessons.exercises.questions.kinds import FreeText
+from transformer_lessons.exercises.questions.kinds import FreeText, Question
 from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.exercises.questions.verdict import verdict
 from transformer_lessons.marking.messages import Answer, Given, Items, Refused
@@ -266,9 +266,7 @@ class Marker:
         try:
             answer = student.define(name, subject)
         except Remote as error:
-            kind = type(error).__name__
-            said = in_short(kind if kind.isidentifier() else "Exception", str(error))
-            return does_not_run(row, f"its cell does not run.\n  {said}", ALONE)
+            return does_not_run(row, f"its cell does not run.\n  {said_by(error)}", ALONE)
         except Broken as error:
             return does_not_run(row, f"its cell ends Python ({error}).", ALONE)
         except Endless as error:
@@ -317,12 +315,17 @@ class Marker:
         row: Row = {"item": number, "kind": "text" if isinstance(question, FreeText) else "question", "flags": []}
         if given is None:
             return {**row, "status": "missing", "message": f"○ {number}: not found in this notebook."}
+        if "refused" in given:
+            why = f"Python cannot read this answer. {in_short('SyntaxError', str(given['refused']))}"
+            return unreadable(row, question, given, why)
         try:
             value = student.value(number) if "code" in given else unpack(given["literal"])
-        except (Remote, Endless, Broken):
-            return {**row, "status": "untouched", "message": f"○ {number}: this answer could not be evaluated."}
+        except (Remote, Endless, Broken) as error:
+            return unreadable(row, question, given, why_no_value(error))
         value = value[:LONGEST] if isinstance(value, str) else value
         status, said = verdict(question, value)
+        if status == "not attempted" and said != question.shown():
+            return unreadable(row, question, given, " ".join(said))
         text = ""
         if status != "not attempted":
             read = question.read(value)
@@ -344,6 +347,25 @@ class Marker:
             "message": message,
             "mistake": f"answered {text[:80]}" if status == "failed" else "",
         }
+
+
+def unreadable(row: Row, question: Question, given: Given, why: str) -> Row:
+    """The verdict on an answer that the question cannot take: what `answer` says, or the error that came before."""
+    message = f"○ {row['item']} {question.title}\n  {why}"
+    return row | {"status": "untouched", "answer": str(given.get("typed", "…"))[:LONGEST], "message": message}
+
+
+def why_no_value(error: Exception) -> str:
+    """Why there is no value that could be an answer."""
+    if isinstance(error, Remote):
+        return f"Python cannot work out this answer. {said_by(error)}"
+    return f"The cells that this answer needs {error}." if isinstance(error, Endless) else "This answer ends Python."
+
+
+def said_by(error: Remote) -> str:
+    """The student's own error, in short."""
+    kind = type(error).__name__
+    return in_short(kind if kind.isidentifier() else "Exception", str(error))
 
 
 def does_not_run(row: Row, why: str, look: str) -> Row:
