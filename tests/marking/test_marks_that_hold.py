@@ -510,6 +510,38 @@ def test_work_is_late_where_the_learning_system_says_when_it_came(time, deadline
     assert policy.is_late(time, policy.POLICY | {"deadline": deadline}) is late
 
 
+IN_TIME = "2026-11-30 12:00:00"
+
+
+@pytest.mark.parametrize(
+    ("deadline", "handed_in", "said"),
+    [
+        (
+            "2026-12-01",
+            [("", False)] * 2,
+            ["it is not known when any notebook was handed in, so none counts as late."],
+        ),
+        ("2026-12-01", [("", False), ("", True)], ["so late is only what the learning system itself calls late."]),
+        ("2026-12-01", [(IN_TIME, False), ("", False)], ["nothing for 1 of 2 notebooks"]),
+        ("2026-12-01", [(IN_TIME, False), ("yesterday", False)], ["nothing for 1 of 2 notebooks"]),
+        ("2026-12-01", [(IN_TIME, False)], []),
+        ("2026-12-01", [], []),
+        ("", [("", False)], []),
+    ],
+)
+def test_a_deadline_that_can_do_nothing_is_not_accepted_in_silence(tmp_path, deadline, handed_in, said):
+    works = [
+        Submission((f"{n}", "06_masking.ipynb"), bytes, student=f"{n}", time=time, late=late)
+        for n, (time, late) in enumerate(handed_in)
+    ]
+    paths = {work.path: tmp_path / "none.json" for work in works}
+    known = marks.gathered(marks.Class(tmp_path, 1), works, paths, policy.POLICY | {"deadline": deadline}, {})
+    assert len(known.remarks) == len(said)
+    for remark, words in zip(known.remarks, said, strict=True):
+        assert remark.startswith('policy.json: "deadline"')
+        assert words in remark
+
+
 def test_late_work_counts_what_the_policy_says():
     row = {"item": "6.1", "kind": "question", "status": "passed", "flags": [], "late": True}
     assert marks.scored(dict(row), policy.POLICY | {"late": 0.5})["points"] == 0.25

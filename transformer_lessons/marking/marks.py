@@ -17,7 +17,7 @@ from transformer_lessons.marking import submissions, verdicts
 from transformer_lessons.marking.files import Submission
 from transformer_lessons.marking.messages import Answer
 from transformer_lessons.marking.naming import CELL, as_typed, cell, slug
-from transformer_lessons.marking.policy import POLICY, is_late, read_policy
+from transformer_lessons.marking.policy import POLICY, is_late, moment, read_policy
 from transformer_lessons.marking.results import Person, Result, Row
 from transformer_lessons.marking.sheets import points_from, read_table
 from transformer_lessons.marking.workers import ENDED, share
@@ -237,8 +237,25 @@ def gathered(
             name = verdicts.name_in_class(lesson, row["item"])
             known.rows.append(scored({**about, "again": again, **row, "item": name}, policy))
         known.works |= {(student, verdicts.name_in_class(lesson, item)): one for item, one in result["work"].items()}
+    if policy["deadline"]:
+        known.remarks += without_times(works)
     read_back(known, policy)
     return known
+
+
+def without_times(works: list[Submission]) -> list[str]:
+    """What a teacher who sets a deadline should know, if it is not known when each notebook was handed in."""
+    late = {work.path: work.late for work in works}  # once each, also that of a group
+    untimed = {work.path for work in works if not moment(work.time)}
+    if not untimed:
+        return []
+    if len(untimed) < len(late):
+        return [
+            f'policy.json: "deadline" decides nothing for {len(untimed)} of {len(late)} notebooks, since it is not '
+            "known when they were handed in."
+        ]
+    so = "late is only what the learning system itself calls late" if any(late.values()) else "none counts as late"
+    return [f'policy.json: "deadline" decides nothing: it is not known when any notebook was handed in, so {so}.']
 
 
 def leave_out(known: Class, work: Submission, why: str, lesson: str | None) -> None:
