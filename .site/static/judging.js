@@ -147,8 +147,8 @@ globalThis.judging = (() => {
     const changed = [...new Set(cases.flatMap(one => one.changed))].map(at => `\`${told.inputs[at]}\``);
     if (!first) return {sign: '✗', headline: 'it changes its input.', why: [`The results are right, but ${list(changed)} is different after the call.`]};
     const before = cases.indexOf(first);
-    if (first.fault !== undefined) return {sign: '✗', headline: `an error in line ${first.line}.`, why: [first.fault, ...before ? [`${before === 1 ? 'The result before it was' : `The ${before} results before it were`} right.`] : []], line: first.line, case: shownCase(told, first, null)};
-    return {sign: '✗', headline, why: [sentence], unknown: true, case: shownCase(told, first, at)};
+    if (first.fault !== undefined) return {sign: '✗', headline: `an error in line ${first.line}.`, why: [first.fault, ...before ? [`With the first ${before === 1 ? 'input' : `${before} inputs`} of this page, it ran and was right.`] : []], line: first.line, case: shownCase(told, first, null)};
+    return {sign: '✗', headline, why: [sentence], unknown: ['numbers', 'finite', 'zeros'].includes(first.differences[at]), case: shownCase(told, first, at)};
   }
   return {judge, readable, list};
 })();

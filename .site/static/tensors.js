@@ -116,11 +116,16 @@ globalThis.tensors = (() => {
     const start = tensor.offset + Math.max(0, far) * strides[b] - Math.min(0, far) * strides[a];
     return tensor.view([...shape.filter(stays), size], [...strides.filter(stays), strides[a] + strides[b]], start);
   }
+  const LOST = ' If the shorter one is a sum, a mean or a maximum: `keepdims=True` keeps the dimension that it loses.';
+  const lost = (one, other) => {
+    const [short, long] = [one, other].sort((a, b) => a.length - b.length);
+    return long.some((_, at) => String(long.filter((_, other) => other !== at)) === String(short));
+  };
   function broadcast(...shapes) {
     const length = Math.max(...shapes.map(shape => shape.length));
     return countFrom(length).map(at => shapes.map(shape => shape[at - length + shape.length] ?? 1).reduce((one, other) => {
       if (one !== other && one !== 1 && other !== 1)
-        fail(`The shapes ${shapes.map(shown).join(' and ')} do not fit together: dimension ${at - length}, counted from the end, is ${one} in one and ${other} in the other.`);
+        fail(`The shapes ${shapes.map(shown).join(' and ')} do not fit together: lined up from the right, ${one} meets ${other}.${lost(...shapes) ? LOST : ''}`);
       return one === 1 ? other : one;
     }));
   }

@@ -81,6 +81,15 @@
 
     // --- the verdict ---
 
+    function onward() {  // in a lesson: how many of its editors are solved, and the next heading
+      const names = [...document.querySelectorAll('.try-it')].map(one => one.dataset.exercise), {code} = remembered.recall();
+      const solved = names.filter(one => one === name || code[one]?.solved).length;
+      const next = [...document.querySelectorAll('article :is(h2, h3)')].find(head => form.compareDocumentPosition(head) & Node.DOCUMENT_POSITION_FOLLOWING);
+      const words = [...next?.childNodes ?? []].filter(part => !part.matches?.('.headerlink')).map(part => part.cloneNode(true));
+      return element('p', {className: 'onward'}, `${solved} of ${names.length} typed in this lesson. `,
+        ...next ? [element('a', {className: 'button', href: `#${next.parentElement.id}`}, 'Read on: ', ...words)] : []);
+    }
+
     const mistakeLink = ({name: mistake, anchor}) => element('a', {href: `${own ? '' : `${up}exercises/${name}.html`}#${anchor}`, textContent: curled(mistake)});
     function matrix({name: title, index = [], rows}, caption, kind) {
       const place = index.length ? `${title}[${index.join(', ')}]` : title, most = 8;
@@ -106,7 +115,8 @@
       if (unknown) card.append(element('p', {}, `None of the ${tried[name].mistakes.length} mistakes that this page knows gives this result. In `, there, ', ', element('code', {textContent: `check("${name}", ${name})`}), ' knows more.'));
       if (isRight) {
         card.append(element('p', {}, 'This page compares numbers. In ', there, ', ', element('code', {textContent: `check("${name}", ${name})`}), ` looks at more than these${tried[name].gradients ? ': gradients, for one' : ''}.`));
-        if (!inLesson) card.append(element('p', {className: 'onward'}, element('a', {className: 'button', href: own ? `${form.dataset.next}.html#type-the-code` : `#${form.dataset.next}`}, 'Next: ', element('code', {textContent: form.dataset.next})), ' ', element('a', {className: 'button quiet', href: `${up}${form.dataset.notebook}`}, `Back to lesson ${lesson}`)));
+        if (inLesson) card.append(onward());
+        else card.append(element('p', {className: 'onward'}, element('a', {className: 'button', href: own ? `${form.dataset.next}.html#type-the-code` : `#${form.dataset.next}`}, 'Next: ', element('code', {textContent: form.dataset.next})), ' ', element('a', {className: 'button quiet', href: `${up}${form.dataset.notebook}`}, `Back to lesson ${lesson}`)));
       }
       told.replaceChildren(card);
     }

@@ -190,8 +190,8 @@ SAID = {  # the body of an answer, the line that is named, and what is said
     "return scores.sum(dim=-1)": (2, ".sum has no argument “dim” here; it has axis, dtype, out, keepdims."),
     "return scores / scores.sum(-1)": (
         2,
-        "The shapes (2, 3) and (2,) do not fit together: dimension -1, counted from the end, is 3 in one and 2 in "
-        "the other.",
+        "The shapes (2, 3) and (2,) do not fit together: lined up from the right, 3 meets 2. If the shorter one is a "
+        "sum, a mean or a maximum: `keepdims=True` keeps the dimension that it loses.",
     ),
     "total = 1\n    while True:\n        total += 1": (None, "This takes too long: is there a loop that never ends?"),
     "return softmax(scores)": (2, "softmax calls itself without end."),
