@@ -1,6 +1,8 @@
 """Code that Python refuses, answers that a question cannot take, files that end too early: each is said to be that."""
 
 import ast
+import contextlib
+import io
 import json
 import os
 import re
@@ -12,6 +14,7 @@ import rewritten
 from transformer_lessons.exercises.questions.verdict import answer
 from transformer_lessons.marking import commands, confinement, results, verdicts
 from transformer_lessons.marking.notebook import Notebook
+from transformer_lessons.tools import reset
 
 pytestmark = pytest.mark.skipif(
     os.name != "posix" or (os.geteuid() == 0 and confinement.protections() != confinement.ALL),
@@ -149,9 +152,14 @@ def pages(tmp_path_factory):
     for student, book in works.items():
         (folder / "class" / student).mkdir(parents=True)
         (folder / "class" / student / "06_masking.ipynb").write_text(json.dumps(book))
-    assert commands.mark([str(folder / "class"), "--out", str(folder / "marks"), "--jobs", "1"]) == 0
+    (folder / "class" / "zoe").mkdir()
+    (folder / "class" / "zoe" / "06_masking.ipynb").write_text(WHOLE[:THIRD])
+    said = {"stdout": io.StringIO(), "stderr": io.StringIO()}
+    with contextlib.redirect_stdout(said["stdout"]), contextlib.redirect_stderr(said["stderr"]):
+        assert commands.mark([str(folder / "class"), "--out", str(folder / "marks"), "--jobs", "1"]) == 0
     files = [path for path in (folder / "marks").rglob("*") if path.suffix in (".html", ".csv", ".txt")]
-    return {str(path.relative_to(folder / "marks")): path.read_text(encoding="utf-8") for path in files}
+    found = {str(path.relative_to(folder / "marks")): path.read_text(encoding="utf-8") for path in files}
+    return found | {name: one.getvalue() for name, one in said.items()}
 
 
 def test_report_and_feedback_show_the_code_with_its_line_marked_and_pythons_words(pages):
@@ -180,3 +188,51 @@ def test_an_answer_that_cannot_be_read_is_not_called_not_answered(pages):
     assert "could not be read" in pages["feedback/mia/index.html"]
     assert pages["report.html"].count("<a href='feedback/mia/lesson_6.html'>") == 2
     assert pages["marks.csv"].count('"unreadable","0"') == 2
+
+
+# A file that is cut off
+
+CELLS = hostile.notebook(RIGHT, 'check("causal_mask", causal_mask)', OTHER, 'answer("6.11", "It may be a leak.")')
+WHOLE = json.dumps(CELLS, indent=1)
+THIRD = WHOLE.index("def padding_mask")
+
+
+@pytest.mark.parametrize(
+    ("text", "lost"),
+    [
+        (WHOLE, ""),
+        (WHOLE[:THIRD], "cut off after its cell 2"),
+        (WHOLE[: THIRD - 1] + "\\", "cut off after its cell 2"),
+        (WHOLE[: WHOLE.index("answer(")], "cut off after its cell 3"),
+        (WHOLE[: WHOLE.rindex('"outputs"')] + '"outputs": [], "execution_count": nu', "cut off after its cell 3"),
+        (WHOLE[: WHOLE.rindex("}", 0, THIRD) + 1], "cut off after its cell 2"),
+        (WHOLE[:THIRD] + '"' + WHOLE[THIRD:], "damaged after its cell 2"),
+        (WHOLE[: WHOLE.rindex("nbformat")], ""),  # no cell is lost
+    ],
+)
+def test_what_is_lost_of_a_file_is_said(marker, text, lost):
+    result = marker.notebook(text.encode(), "6")
+    assert result["lost"] == (lost and f"it is {lost}, and the rest was not read")
+    assert row_of(result)["status"] == "passed"
+    assert row_of(result, "padding_mask")["status"] == ("missing" if "cell 2" in lost else "passed")
+
+
+@pytest.mark.parametrize("share", range(5, 100, 5))
+def test_a_lesson_cut_off_anywhere_is_said_to_be_cut_off(share):
+    data = reset.original("06_masking.ipynb")
+    assert "cut off after its cell" in Notebook(data[: len(data) * share // 100]).lost
+
+
+def test_terminal_report_and_feedback_say_that_a_file_was_read_only_in_part(pages):
+    why = "it is cut off after its cell 2, and the rest was not read"
+    assert f"zoe/06_masking.ipynb: {why}." in pages["stderr"]
+    assert "0 files not read, 1 read only in part: " in pages["stdout"]
+    assert pages["unread.txt"] == f"zoe/06_masking.ipynb: {why}\n"
+    assert "<strong>1 file was read only in part</strong>, and the rest counted as 0" in pages["report.html"]
+    assert f"<li><bdi>zoe/06_masking.ipynb</bdi>: {why}</li>" in pages["report.html"]
+    assert f'title="{why}">in part</span>' in pages["report.html"]
+    for name in ("lesson_6", "index"):
+        page = pages[f"feedback/zoe/{name}.html"]
+        assert f"<code>06_masking.ipynb</code> was read only in part:</strong> {why}." in page
+    assert "<h2>Not answered, or not read</h2>" in pages["feedback/zoe/lesson_6.html"]
+    assert "in part" not in pages["feedback/mia/lesson_6.html"] + pages["report-anonymous.html"]

@@ -397,7 +397,14 @@ class Child:
             number: {**one, "literal": self.wire.pack(one["literal"])} if "literal" in one else one
             for number, one in book.answers.items()
         }
-        return {"lesson": lesson, "digest": book.digest, "items": items, "refused": refused, "answers": answers}
+        return {
+            "lesson": lesson,
+            "digest": book.digest,
+            "lost": book.lost,
+            "items": items,
+            "refused": refused,
+            "answers": answers,
+        }
 
     def run(
         self, work: list[Statement], instead: dict[str, str] | None = None

@@ -133,7 +133,8 @@ def write_pages(known: "Class") -> None:
     texts = Counter(row["status"] for row in known.rows if row["kind"] == "text")
     if texts["read"] or texts["given"]:
         print(f"{marks.counted(texts['read'], 'text')} read, {texts['given']} waiting for a reader")
-    print(plain(f"{items} marked, {files} not read: {known.out / 'report.html'}"))
+    in_part = f", {len({*known.lost.values()})} read only in part" if known.lost else ""
+    print(plain(f"{items} marked, {files} not read{in_part}: {known.out / 'report.html'}"))
 
 
 def fill(arguments: list[str]) -> int:

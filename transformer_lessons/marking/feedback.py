@@ -84,7 +84,7 @@ def titled(title: str, person: Person, body: str) -> bytes:
 def feedback(known: Class, rows: list[Row], lessons: Sequence[str] = ()) -> str:
     """A student's own results: the points, a card for each answer, and what was not answered."""
     answered = [row for row in rows if outcome(row) != "not answered"]
-    parts = [links(rows, lessons), about(rows), late(rows, known.policy), tiles(rows)]
+    parts = [links(rows, lessons), about(rows), cut_off(known, rows), late(rows, known.policy), tiles(rows)]
     for kind, title in KINDS.items():
         mine = [row for row in answered if row["kind"] == kind]
         folded = [row for row in mine if kind != "text" and "reason" not in row and outcome(row) == "right"]
@@ -97,7 +97,8 @@ def feedback(known: Class, rows: list[Row], lessons: Sequence[str] = ()) -> str:
             f"<li><div>{safe(name_of(row))}<small>{section_of(row)}</small></div> <span>{of(row['max'])}</span></li>"
             for row in left
         )
-        parts.append(f'<h2>Not answered</h2>\n<ul class="left">{lines}</ul>')
+        others = ", or not read" * ((rows[0]["student"], rows[0]["lesson"]) in known.lost)
+        parts.append(f'<h2>Not answered{others}</h2>\n<ul class="left">{lines}</ul>')
     return "\n".join(filter(None, parts))
 
 
@@ -130,6 +131,21 @@ def about(rows: list[Row]) -> str:
     times = [f"handed in {day(row['time'])}"] if moment(row.get("time", "")) else []
     times += [f"marked {day(row['marked'])}"] if row.get("marked") else []
     return f'<p class="quiet">{", ".join([file, *times])}</p>'
+
+
+def cut_off(known: Class, rows: list[Row]) -> str:
+    """That a part of the notebook could not be read."""
+    student, lesson = rows[0]["student"], rows[0]["lesson"]
+    return in_part(*known.lost[student, lesson]) if (student, lesson) in known.lost else ""
+
+
+def in_part(path: str, what: str) -> str:
+    """What of a file was not read, and what to do about it."""
+    file = safe(path.rpartition("/")[2], 100)
+    return (
+        f'<p class="warning"><strong><code>{file}</code> was read only in part:</strong> {safe(what)}. '
+        "What stood there counts as not answered. Please hand it in again, once it opens in Jupyter.</p>\n"
+    )
 
 
 def late(rows: list[Row], policy: dict) -> str:
@@ -390,8 +406,9 @@ def overview(
 
 
 def left_out(known: Class, student: str) -> str:
-    """The student's files that do not count, and what to do about it."""
-    return "".join(
+    """The student's files that do not count, or not as a whole, and what to do about it."""
+    parts = "".join(in_part(*one) for (who, _), one in sorted(known.lost.items()) if who == student)
+    return parts + "".join(
         f'<p class="warning"><strong><code>{safe(file, 100)}</code> was not read:</strong> {advice(why)}</p>\n'
         for file, why in dict.fromkeys(known.left_out.get(student, ()))
     )

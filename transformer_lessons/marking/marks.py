@@ -42,6 +42,7 @@ class Class:
     remarks: list[str] = field(default_factory=list)  # what the teacher should know about their own tables
     notebooks: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)  # (student, lesson) → path, digest
     in_doubt: dict[tuple[str, str], str] = field(default_factory=dict)  # (student, lesson) → why it was not marked
+    lost: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)  # (student, lesson) → path, what
     left_out: dict[str, list[tuple[str, str]]] = field(default_factory=dict)  # student → file, why it does not count
     halves: bool = False  # is half of the class told no names of mistakes?
     policy: dict = field(default_factory=lambda: dict(POLICY))
@@ -227,6 +228,8 @@ def gathered(
             continue
         work, result = chosen
         known.notebooks[student, lesson] = work.path, paths[work.path].stem
+        if result.get("lost"):
+            known.lost[student, lesson] = work.path, result["lost"]
         before = earlier(paths[work.path].parent, lesson, set(paths.values()))
         about: Row = {"student": student, "lesson": lesson, "file": work.path, "mistake": "", "answer": ""}
         about["by"] = work.by or student
@@ -239,6 +242,7 @@ def gathered(
         known.works |= {(student, verdicts.name_in_class(lesson, item)): one for item, one in result["work"].items()}
     if policy["deadline"]:
         known.remarks += without_times(works)
+    known.remarks += [f"{path}: {what}." for path, what in submissions.in_short([*known.lost.values()])]
     read_back(known, policy)
     return known
 

@@ -133,6 +133,7 @@ class Plan(TypedDict):
 
     lesson: str | None
     digest: str  # of all its code
+    lost: str  # what could not be read of it, or nothing
     items: dict[str, Answer]
     refused: dict[str, Refused]
     answers: dict[str, Given]

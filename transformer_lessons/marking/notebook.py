@@ -51,20 +51,26 @@ HEAD = re.compile(r"@|(?:async +)?(?:def|class)\b")  # with which a definition b
 ANSWERED = re.compile(r"^ *(?:\w+\.)?answer\( *[\"']([\d.]+)[\"'] *,", re.MULTILINE)
 
 
+ENDING = 10  # characters: what begins so near the end of a file may be cut off there
+
+
 class Unreadable(Exception):
     """This is not a notebook; the message says why."""
 
 
-def sources_of(data: bytes) -> list[str]:
-    """The sources of the code cells of a notebook of format 3 or 4; if it is truncated, those before the break."""
-    text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig", errors="replace")
+def sources_of(data: bytes) -> tuple[list[str], str]:
+    """(the sources of the code cells of a notebook of format 3 or 4, what is lost).
+
+    If it is truncated, or damaged, they are those before the break.
+    """
+    lost, text = "", data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig", errors="replace")
     try:
         book = json.loads(text)
         cells = book["cells"] if "cells" in book else [one for sheet in book["worksheets"] for one in sheet["cells"]]
     except RecursionError:
         raise Unreadable("it is nested too deeply") from None
     except (ValueError, KeyError, TypeError):
-        cells = whole_cells(text)
+        cells, lost = whole_cells(text)
         if not cells:
             raise Unreadable("it is empty" if not text.strip() else not_a_notebook(text)) from None
     found = []
@@ -74,7 +80,7 @@ def sources_of(data: bytes) -> list[str]:
             found.append(
                 source if isinstance(source, str) else "".join(map(str, source)) if isinstance(source, list) else ""
             )
-    return found
+    return found, lost
 
 
 def not_a_notebook(text: str) -> str:
@@ -83,17 +89,26 @@ def not_a_notebook(text: str) -> str:
     return cut_off if begins else "it is not a notebook"
 
 
-def whole_cells(text: str) -> list:
-    """The cells before the place where a file breaks off."""
+def whole_cells(text: str) -> tuple[list, str]:
+    """(the cells before the place where a file breaks off or is damaged, what is lost if others follow)."""
     start, cells, decoder = re.search(r'"cells"\s*:\s*\[', text), [], json.JSONDecoder()
     between = re.compile(r"[\s,]+")
     place = start.end() if start else len(text)
-    with contextlib.suppress(ValueError, RecursionError):
+    what = "damaged"
+    try:
         while True:
             gap = between.match(text, place)
-            cell, place = decoder.raw_decode(text, gap.end() if gap else place)
+            place = gap.end() if gap else place
+            if text[place : place + 1] == "]":
+                return cells, ""
+            cell, place = decoder.raw_decode(text, place)
             cells.append(cell)
-    return cells
+    except json.JSONDecodeError as error:
+        if "Unterminated" in error.msg or len(text) - error.pos < ENDING:
+            what = "cut off"
+    except RecursionError:
+        pass
+    return cells, f"it is {what} after its cell {len(cells)}, and the rest was not read"
 
 
 def parsed(source: str) -> ast.Module | None:
@@ -361,7 +376,7 @@ class Notebook:
 
     def __init__(self, data: bytes, questions: Collection[str] = ()) -> None:
         """`questions` are the numbers of all questions: without quotation marks, 6.1 may be one of two."""
-        sources = sources_of(data)
+        sources, self.lost = sources_of(data)
         self.digest = hashlib.sha256("\0".join(one.strip() for one in sources).encode(errors="replace")).hexdigest()
         self.statements: list[Statement] = []
         self.refused: list[tuple[int, str]] = []  # the cells that have syntax errors

@@ -217,14 +217,23 @@ class Report:
 
     def banner(self, lesson: str) -> str:
         """How many files were not read, of all or of those that may belong to a lesson."""
-        number = len(self.not_read(lesson))
-        if not number:
+        told = []
+        if number := len(self.not_read(lesson)):
+            files = "1 file was" if number == 1 else f"{number} files were"
+            told.append(f"<strong>{files} not read</strong> and counted as 0")
+        if number := len(self.lost(lesson)):
+            files = "1 file was" if number == 1 else f"{number} files were"
+            told.append(f"<strong>{files} read only in part</strong>, and the rest counted as 0")
+        if not told:
             return ""
-        files = "1 file was" if number == 1 else f"{number} files were"
+        hidden = " hidden" * bool(lesson)
         return (
-            f'<p class="warning unread" data-lesson="{lesson}"{" hidden" * bool(lesson)}>'
-            f'<strong>{files} not read</strong> and counted as 0: <a href="#unread">why</a></p>'
+            f'<p class="warning unread" data-lesson="{lesson}"{hidden}>{"; ".join(told)}: <a href="#unread">why</a></p>'
         )
+
+    def lost(self, lesson: str) -> list[tuple[str, str]]:
+        """[(path, what is lost)] of the notebooks of all lessons or of one that were read only in part."""
+        return sorted({one for (_, of), one in self.known.lost.items() if lesson in ("", of)})
 
     def not_read(self, lesson: str) -> list[tuple[str, str]]:
         """[(path, why)] of all lessons or of one, with those whose names do not say which lesson they are of."""
@@ -363,6 +372,8 @@ class Report:
         points, slug = self.scores[student][lesson][0], self.known.students[student]["slug"]
         late = any(row.get("late") for row in self.known.rows if (row["student"], row["lesson"]) == (student, lesson))
         said = '<span class="late" title="handed in late">late</span>' if late else ""
+        if (student, lesson) in self.known.lost:
+            said += f'<span class="late" title="{safe(self.known.lost[student, lesson][1])}">in part</span>'
         return f'<td class="n points"><a href="feedback/{slug}/lesson_{lesson}.html">{points:g}</a>{said}</td>'
 
     def sums(self, columns: dict[str, list[str]]) -> list[str]:
@@ -565,7 +576,7 @@ class Report:
     def unread(self) -> str:
         parts = []
         for lesson in ("", *self.known.lessons()):
-            unread = self.not_read(lesson)
+            unread = [*self.not_read(lesson), *in_short(self.lost(lesson))]
             lines = "".join(f"<li><bdi>{safe(path, 300)}</bdi>: {safe(why, 300)}</li>" for path, why in unread)
             told = f"<ul>{lines}</ul>" if lines else "<p>Everything was read.</p>"
             parts.append(f'<div data-lesson="{lesson}"{" class=more" * bool(lesson)}>{told}</div>')

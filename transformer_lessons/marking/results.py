@@ -50,6 +50,7 @@ class Result(TypedDict, total=False):
     lesson: str
     held: list[str]  # the protections under which it was marked
     fresh: bool  # is it as it was handed out?
+    lost: str  # what could not be read of it, or nothing
     work: dict[str, Answer]  # by item
     rows: list[Row]
 

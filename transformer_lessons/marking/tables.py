@@ -79,7 +79,9 @@ def write_marks(known: Class) -> None:
             for student, mine in sorted(sums.items())
         ),
     )
-    unread = sorted({f"{clean(path, 300)}: {clean(why, 300)}" for path, why in in_short(known.unread)})
+    unread = sorted(
+        {f"{clean(path, 300)}: {clean(why, 300)}" for path, why in in_short([*known.unread, *known.lost.values()])}
+    )
     atomic.write(known.out / "unread.txt", "".join(" ".join(line.split()) + "\n" for line in unread).encode())
 
 
@@ -338,7 +340,9 @@ def gradescope(known: Class) -> dict:
         }
         for row in rows
     ]
-    unread = "\n".join(" ".join(f"{clean(path)}: {clean(why)}".split()) for path, why in known.unread)
+    unread = "\n".join(
+        " ".join(f"{clean(path)}: {clean(why)}".split()) for path, why in [*known.unread, *known.lost.values()]
+    )
     return {
         "score": sum(one["score"] for one in tests),
         "visibility": "visible",

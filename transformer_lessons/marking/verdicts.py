@@ -213,7 +213,8 @@ class Marker:
     def verdicts(self, process: Process) -> Result:
         plan, student = process.plan, Student(process)
         if "unreadable" in plan or plan.get("lesson") not in course():
-            return {"unread": str(plan.get("unreadable", "it is not recognisable as a lesson of the course"))[:200]}
+            unknown = plan.get("lost") or "it is not recognisable as a lesson of the course"
+            return {"unread": str(plan.get("unreadable", unknown))[:200]}
         lesson = str(plan["lesson"])
         rows: list[Row] = []
         known = course()[lesson]
@@ -221,6 +222,7 @@ class Marker:
             "lesson": lesson,
             "held": list(process.held),
             "fresh": plan["digest"] == known["digest"],
+            "lost": str(plan["lost"])[:200],
             "work": {
                 str(subject): {
                     "source": str(one["source"]),
