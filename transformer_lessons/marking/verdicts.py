@@ -45,8 +45,8 @@ ALONE = (
     " is the one to repair; if none does, show this to your teacher."
 )
 REPAIR = (
-    "Where to look: Run the cell: Python stops there, too. If that line is right, look for a bracket, a quotation"
-    " mark or a colon that is missing just above it."
+    "Where to look: Run the cell: Python stops there, too. If that line is right, look just above it for a missing"
+    " bracket, quotation mark or colon, and compare how the lines are indented."
 )
 SILENT = (
     "Where to look: Call it yourself, in a separate cell. If the kernel dies, print something after each line, to see"
