@@ -259,7 +259,7 @@ LESSON_5 = [
     Claim("the distance 0.04 to 0.39", printed(POSITIONS_ALONE, 1)),
     Claim("Up to position 15, the scores rise almost steadily from column to column", columns_rise),
     Claim("the key 10 back beats the key 2 back", each(POSITIONS_ALONE, lambda *n: n[2] > 0 > n[3])),
-    Claim("at 40 to 47, they get to between 0.80 and 0.91", printed(ANYWHERE, 1, 3)),
+    Claim("at 40 to 47, they reach 0.80 to 0.91", printed(ANYWHERE, 1, 3)),
     Claim("at 0 to 15 (now 0.87 to 0.95; five seeds)", printed(ANYWHERE, 0, 2)),
     Claim(
         "All five models are good where they were trained", lambda runs, _: min(runs[0].numbers(SMALL)[:5]) > 0.96, [0]
