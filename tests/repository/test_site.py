@@ -163,7 +163,7 @@ def test_every_lesson_has_its_icon(written):
 
 
 def test_the_front_page_has_a_playground_and_says_how_long_the_course_takes(written):
-    assert "about 14 hours" in written["index.md"]
+    assert "about 15 hours" in written["index.md"]
     assert written["index.md"].count('<div class="playground') == 1
 
 
