@@ -26,7 +26,7 @@ BROKEN = [  # module, what is there, what is put in its place, the lesson that m
     ("layers", ".relu()", ".sigmoid()", "07"),
     ("models", "* math.sqrt(self.table.embedding_dim)", "", "07"),
     ("inspection/attention_maps", "result[1].detach()", "result[1].detach() * 0", "07"),
-    ("inspection/plots", 'cmap="Blues"', 'cmap="Greys"', "03"),
+    ("inspection/plots", "cmap=BLUES", 'cmap="Greys"', "03"),
     ("exercises/checker/help", "def hint", "def hunt", "01"),
 ]
 

@@ -12,19 +12,26 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib import font_manager, rc_context
-from matplotlib.colors import to_rgb
+from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Arc, Patch, Rectangle
 from matplotlib.ticker import LogLocator
 
-COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"]  # safe for colour-blind eyes
+# The hues of Okabe and Ito, safe for colour-blind eyes, in the shades of the diagrams and of the site.
+COLOURS = ["#00639c", "#c8500a", "#22885a", "#a8478a", "#c98a00", "#5aa5d6", "#1f2328"]
+BLUES = LinearSegmentedColormap.from_list(
+    "blues", ["#f7fafc", "#d9ebf7", "#9cc8e4", "#4a93c4", "#0a639b", "#00507d", "#003250"]
+)
+BLUE_TO_RED = LinearSegmentedColormap.from_list(
+    "blue to red",
+    ["#003250", "#0a639b", "#5aa5d6", "#bfdcee", "#fbfbf9", "#f6cab0", "#e07d4a", "#b03c0c", "#681d00"],
+)
 DENSITY = 2  # pixels in the file per pixel on the page
 MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
 STYLE = {
     "font.family": ["Inter", "DejaVu Sans"],
     "legend.fontsize": 9,
-    "figure.titlesize": 11,
-    "figure.titleweight": "bold",
+    "figure.titlesize": 12.5,
     "text.color": "#222222",
     "axes.labelcolor": "#444444",
     "axes.edgecolor": "#888888",
@@ -36,7 +43,7 @@ STYLE = {
     "grid.color": "#e6e6e6",
 }
 
-for file in sorted(Path(__file__).with_name("fonts").glob("*.otf")):
+for file in sorted(Path(__file__).with_name("fonts").glob("*.[ot]tf")):
     font_manager.fontManager.addfont(file)
 in_style = rc_context(STYLE)  # for these figures alone: a learner's own keep their style
 
@@ -74,7 +81,7 @@ def show_weights(
     zeros=True,
     notes=(),
 ):
-    """Attention weights (query, key), or one panel per head (heads, query, key), in Blues from 0 to 1.
+    """Attention weights (query, key), or one panel per head (heads, query, key), in blues from 0 to 1.
 
     With outline, a frame marks the largest weight in each row, or several that are equal. With zeros=False, a weight of
     exactly 0, as of a hidden key, stays blank. Each of notes is a point_at in the last panel, where the point is
@@ -89,7 +96,7 @@ def show_weights(
         keys,
         panels,
         alt,
-        cmap="Blues",
+        cmap=BLUES,
         low=0,
         high=1,
         label="weight",
@@ -120,7 +127,7 @@ def show_heads(rows, title, alt=None, words=None):
             left, top, wide = head + edge, row + 0.04, 0.96 - edge
             image = axis.imshow(
                 weight,
-                "Blues",
+                BLUES,
                 vmin=0,
                 vmax=1,
                 interpolation="nearest",
@@ -171,13 +178,13 @@ def show_matrix(
     """Signed numbers, (rows, columns) or several panels of them, in red and blue around a white zero.
 
     If there are only a few different numbers, legend {"what it means": number} replaces the colour bar, and the
-    colours are less dark. With signed=False, numbers of one sign are shown in Blues, from the smallest to the
+    colours are less dark. With signed=False, numbers of one sign are shown in blues, from the smallest to the
     largest. The label is for the colour bar. A few numbers are written in their squares, unless write=False.
     Each of notes is a point_at in the last panel, where the point is (column, row).
     """
     matrix = as_array(matrix)
     high = (float(np.abs(matrix).max()) or 1.0) * (1.4 if legend else 1)
-    cmap, low, high = ("RdBu_r", -high, high) if signed else ("Blues", matrix.min(), matrix.max())
+    cmap, low, high = (BLUE_TO_RED, -high, high) if signed else (BLUES, matrix.min(), matrix.max())
     alt = alt or f"Heat map of a matrix with {matrix.shape[-2]} rows and {matrix.shape[-1]} columns: {title}."
     return heat_maps(
         matrix,
@@ -294,10 +301,10 @@ def show_tokens(rows, title, alt, notes=(), compared=False):
     for row, tokens in enumerate(rows.values()):
         start = 0
         for token in tokens:
-            face, edge = ("#eef0f2", "#7d8690") if len(token) == 1 else ("#d9ebf7", "#0072b2")
+            face, edge = ("#eef0f2", "#7d8690") if len(token) == 1 else ("#d9ebf7", COLOURS[0])
             size = len(token)
             if compared and (start, start + size) not in first:
-                face, edge = "#fbe3d1", "#b34700"
+                face, edge = "#fbe3d1", COLOURS[1]
             axis.add_patch(Rectangle((start + 0.06, row + 0.12), size - 0.12, 0.76, facecolor=face, edgecolor=edge))
             axis.text(
                 start + size / 2,
@@ -336,8 +343,9 @@ def point_at(axis, words, point, place):
 
 
 def entitle(figure, title):
-    """The title at the left, in lines that fit the figure: about twelve letters an inch."""
-    figure.suptitle(textwrap.fill(title, int(12.4 * figure.get_figwidth())), x=0.01, ha="left")
+    """The title at the left, in the face of the site's headings, in lines that fit: about twelve letters an inch."""
+    lines = textwrap.fill(title, int(12.4 * figure.get_figwidth()))
+    figure.suptitle(lines, x=0.01, ha="left", family=["Lesson Serif", *STYLE["font.family"]])
 
 
 def longest_line(names):
