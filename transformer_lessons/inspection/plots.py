@@ -24,7 +24,7 @@ BLUES = LinearSegmentedColormap.from_list(
 )
 BLUE_TO_RED = LinearSegmentedColormap.from_list(
     "blue to red",
-    ["#003250", "#0a639b", "#5aa5d6", "#bfdcee", "#fbfbf9", "#f6cab0", "#e07d4a", "#b03c0c", "#681d00"],
+    ["#003250", "#0a639b", "#5aa5d6", "#bfdcee", "#fbfbf9", "#f6c8b8", "#df7656", "#b03014", "#681405"],
 )
 DENSITY = 2  # pixels in the file per pixel on the page
 MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
