@@ -469,33 +469,20 @@ def show_lines(
 def draw_border(axis, place, name):
     """A dotted line from top to bottom, with the name of what lies to its right above it."""
     axis.axvline(place, color="grey", linestyle=(0, (1, 1)))
-    axis.annotate(
-        name + " →",
-        (place, 1),
-        (0, 2),
-        axis.get_xaxis_transform(),
-        textcoords="offset points",
-        color="#666666",
-        fontsize=9,
-        ha="left",
-        va="bottom",
-    )
+    write_above(axis, place, name + " →", "left")
 
 
 def shade(axis, start, end, name):
     """A grey background between two places, with its name above."""
     axis.axvspan(start, end, color="#eef0f2", linewidth=0, zorder=0)
-    axis.annotate(
-        name,
-        ((start + end) / 2, 1),
-        (0, 2),
-        axis.get_xaxis_transform(),
-        textcoords="offset points",
-        color="#666666",
-        fontsize=9,
-        ha="center",
-        va="bottom",
-    )
+    write_above(axis, (start + end) / 2, name, "center")
+
+
+def write_above(axis, place, words, side):
+    """A few words above the chart, from a place to its right, or around it."""
+    where = axis.get_xaxis_transform()
+    style = {"color": "#666666", "fontsize": 9, "ha": side, "va": "bottom"}
+    axis.annotate(words, (place, 1), (0, 2), where, textcoords="offset points", **style)
 
 
 def draw_floor(axis, name, height, ends):
