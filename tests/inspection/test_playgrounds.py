@@ -18,7 +18,7 @@ from transformer_lessons.language.gguf_tokenizer import PublishedBytePairs
 from transformer_lessons.language.splitting import single_bytes
 
 NAMES = ["drag_the_query", "match_the_key", "widen_the_vectors", "turn_the_hands", "draw_the_mask"]
-NAMES += ["merge_the_pairs", "fill_the_cache", "accept_the_draft"]
+NAMES += ["average_the_vectors", "merge_the_pairs", "fill_the_cache", "accept_the_draft"]
 NAMES += ["split_the_question", "level_the_features", "bend_the_chances", "share_the_keys", "follow_the_copy"]
 PAGES = Path(playgrounds.__file__).with_name("pages")
 

@@ -102,6 +102,23 @@ def said(numbers):
     return ", ".join(texts).replace("-", "−")
 
 
+def average_the_vectors(page):
+    vectors, signs = np.array(page.playground.data["vectors"]), "₀₁₂"
+    handles = page.root.find_elements(By.CSS_SELECTOR, ".handle")
+    for asks, button in enumerate(page.root.find_elements(By.CSS_SELECTOR, "button")):
+        button.click()
+        for number, handle in enumerate(handles):
+            page.browser.execute_script("arguments[0].focus()", handle)
+            press(page.browser, *[Keys.ARROW_UP] * (1 + number), Keys.ARROW_LEFT)
+            vectors[number] += [-0.1, 0.1 * (1 + number)]
+            scores = vectors @ vectors[asks]
+            weights = first_steps.softmax(scores)
+            page.expect(f"x{signs[asks]} asks: scores {said(scores)}; weights {said(weights)}; ")
+            page.expect(f"y{signs[asks]} is ({said(weights @ vectors)}).")
+            if weights.argmax() != asks:
+                page.expect(f"x{signs[asks]} gives x{signs[weights.argmax()]} more weight than itself.")
+
+
 def drag_the_query(page):
     keys = np.array(page.playground.data["keys"])
 
@@ -467,7 +484,7 @@ def bend_the_chances(page):
     page.expect("Of 20 draws, ")
 
 
-USES = [drag_the_query, match_the_key, widen_the_vectors, turn_the_hands, draw_the_mask]
+USES = [average_the_vectors, drag_the_query, match_the_key, widen_the_vectors, turn_the_hands, draw_the_mask]
 USES += [merge_the_pairs, fill_the_cache, accept_the_draft, split_the_question, level_the_features, bend_the_chances]
 USES += [share_the_keys, follow_the_copy]
 MADE = {use: getattr(playgrounds, use.__name__) for use in USES}

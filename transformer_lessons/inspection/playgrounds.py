@@ -47,6 +47,20 @@ class Playground:
         display({"text/html": self.html, "text/plain": f"A playground: {self.title}"}, raw=True)
 
 
+def average_the_vectors():
+    """Lesson 1: three vectors that can be dragged, one of which asks, and the average that it gets."""
+    from transformer_lessons.inspection import plots
+
+    vectors = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    weights = softmax(vectors @ vectors[0])
+    output = weights @ vectors
+    title = "y₀ lies inside the triangle of x₀, x₁ and x₂"
+    colours = ["#8a2f63", "#7a5200", "#7a5200", "#d55e00"]  # the query, the other keys and the output
+    picture = plots.show_arrows(np.array([*vectors, output]), title, ["x₀", "x₁", "x₂", "y₀"], vectors, colours=colours)
+    words = f"x₀ asks: it gives x₀, x₁, x₂ the weights {said(weights)}, and its output y₀ is ({said(output)})."
+    return Playground("average_the_vectors", title, words, picture, {"vectors": vectors.tolist()}, ["names"])
+
+
 def drag_the_query():
     """Lesson 1: four keys that are also the values, a query that can be dragged, and a factor for the scores."""
     from transformer_lessons.inspection import plots
