@@ -159,6 +159,30 @@ def test_a_bug_hunt_may_keep_the_layers_of_the_courses_class_but_not_what_it_com
     assert found == (status, flags)
 
 
+TRAINING = "step, model = 0, []\nwhile True:\n    step += 1\n    model.append(masked_softmax)"
+FROM_SOURCE = """import inspect
+from transformer_lessons import masks
+exec(inspect.getsource(masks.masked_softmax))"""
+
+
+@pytest.mark.parametrize("cells", [[FROM_SOURCE, TRAINING], [TRAINING, FROM_SOURCE]])
+def test_the_courses_own_code_run_from_its_source_is_flagged_and_shown(marker, cells):
+    book = hostile.notebook("import torch", *cells, 'check("masked_softmax", masked_softmax)')
+    result = marker.notebook(json.dumps(book).encode(), "6")
+    (row,) = [row for row in result["rows"] if row["item"] == "masked_softmax"]
+    assert (row["status"], row["flags"]) == ("failed", [verdicts.BORROWED])
+    assert "seconds" not in row["message"]
+    assert result["work"]["masked_softmax"]["source"] == FROM_SOURCE.splitlines()[-1]
+
+
+def test_an_answer_that_is_run_from_a_text_gets_its_mark_whatever_else_the_notebook_trains(marker):
+    text = "text = '''" + hostile.HONEST["causal_mask"] + "'''"
+    cells = ["import torch", TRAINING, text, "exec(text)", 'check("causal_mask", causal_mask)']
+    found = marker.notebook(json.dumps(hostile.notebook(*cells)).encode(), "6")
+    (row,) = [row for row in found["rows"] if row["item"] == "causal_mask"]
+    assert (row["status"], row["flags"]) == ("passed", [])
+
+
 def test_of_the_tools_a_students_process_has_those_alone_that_reading_and_the_course_need(marker):
     answer = "def causal_mask(length):\n    raise ValueError(*(name[26:] for name in sys.modules if '.tools.' in name))"
     result = marker.notebook(json.dumps(hostile.notebook("import sys", answer)).encode(), None)

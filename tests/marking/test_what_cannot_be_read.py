@@ -89,6 +89,31 @@ def test_only_an_attempt_that_comes_last_is_one(marker, cells, status):
     assert row_of(marked(marker, *cells))["status"] == status
 
 
+HELPED = "def causal_mask(length):\n    return below(length)"
+HELPERS = {  # the cell of a helper, and the line at which Python stops
+    "def below(size):\n    return torch.ones((size, size).tril() > 0": "return torch.ones((size, size).tril() > 0",
+    "side = 3\nbelow = lambda size: (side": "below = lambda size: (side",
+}
+
+
+@pytest.mark.parametrize("helper", HELPERS)
+def test_an_answer_whose_helper_python_refuses_is_told_that(marker, helper):
+    result = marked(marker, helper, HELPED)
+    row, code = row_of(result), result["work"]["causal_mask"]["source"]
+    assert (row["status"], row["mistake"]) == ("failed", verdicts.NOT_RUN)
+    assert row["message"].startswith("✗ causal_mask: it needs `below`, which Python cannot read.\n  SyntaxError: ")
+    assert f"\n    at the line: {HELPERS[helper]}\n" in row["message"]
+    assert "NameError" not in row["message"]
+    assert HELPERS[helper] in code
+    assert HELPED in code
+
+
+def test_a_name_that_no_cell_defines_is_not_called_one_that_python_refuses(marker):
+    assert "NameError: name 'below' is not defined" in row_of(marked(marker, HELPED))["message"]
+    wrong = f"{HELPED}\n\ndef other(size):\n    return (size"
+    assert "NameError: name 'below' is not defined" in row_of(marked(marker, wrong))["message"]
+
+
 def test_what_python_reads_is_no_attempt():
     for cell in (
         RIGHT,

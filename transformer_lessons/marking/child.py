@@ -189,6 +189,7 @@ def main(number: int) -> None:
     tempfile.tempdir = "/"  # it is never written to, and looking for one would fail
     sys.modules[f"{EXERCISES}.checker.global_state"].namespaces.extend()
     watch_threads()
+    watch_sources()
     gc.collect()
     gc.freeze()  # or the collector of each fork would look at all that is loaded, and so copy its memory
     gc.set_threshold(50_000)  # looking for cycles in what comes over the wire would take longer than to read it
@@ -252,12 +253,17 @@ def begin(own: socket.socket) -> None:
 
 
 class Borrowing:
-    """Notes whether the course's own code of that name runs, or the watch is switched off: a tripwire, not a wall."""
+    """Notes whether the course's own code of that name runs, or its source is asked for, or the watch is switched off.
+
+    It is a tripwire, not a wall.
+    """
 
     now: Borrowing | None = None  # the one that watches just now
+    last: Borrowing | None = None  # that of the answer at hand
 
     def __init__(self, name: str, but: str = "") -> None:
         self.places, self.seen = places_of(name, but), False
+        Borrowing.last = self
 
     def __enter__(self) -> None:
         if self.places:
@@ -301,6 +307,20 @@ def watch_threads() -> None:
 
     for name, start in STARTERS.items():  # beneath `threading`, which has names of its own for them
         setattr(_thread, name, watched(start))
+
+
+def watch_sources() -> None:
+    """From now on, it is noted whose source is asked for. The course's own cannot be read here in any case."""
+    find = inspect.findsource
+
+    def findsource(thing: Any) -> Any:
+        for one in [*vars(thing).values()] if isinstance(thing, (type, types.ModuleType)) else [thing]:
+            code = getattr(inspect.unwrap(one), "__code__", None) if callable(one) else None
+            if code and Borrowing.last:
+                Borrowing.last.note(code)
+        return find(thing)
+
+    inspect.findsource = findsource  # type: ignore[assignment]
 
 
 class Child:
@@ -363,6 +383,7 @@ class Child:
             "line": self.errors.line_of(error),
             "empty": empty,
             "unfinished": self.errors.unfinished(error) if empty else "",
+            "borrowed": self.borrowing.seen,
         }
 
     def read(self, head: Read) -> Plan:
@@ -372,7 +393,8 @@ class Child:
         lesson = book.lesson(head["course"]) or head["lesson"]
         items: dict[str, Answer] = {}
         refused: dict[str, Refused] = {}
-        for exercise, subject in head["course"].get(lesson or "", {"items": []})["items"]:
+        asked = head["course"].get(lesson or "", {"items": []})["items"]
+        for exercise, subject in asked:
             work = book.work_on(exercise, subject)
             if work is not None:
                 source = self.notebook.excerpt_of(work, subject)
@@ -384,8 +406,9 @@ class Child:
                     "lines": lines,
                     "comments": self.notebook.comments_in(source),
                 }
-            if attempt := book.attempt(subject):
-                refused[subject] = {
+        for name in {*book.refused_names(), *(subject for _, subject in asked)}:
+            if attempt := book.attempt(name):
+                refused[name] = {
                     "source": attempt[0].source,
                     "comments": self.notebook.comments_in(attempt[0].source),
                     "error": attempt[0].error,

@@ -309,7 +309,7 @@ def scored(row: Row, policy: dict) -> Row:
         row |= {
             "status": "failed",
             "mistake": OWN,
-            "message": f"✗ {row['item']}: this calls the course's own {row['exercise']}; "
+            "message": f"✗ {row['item']}: this uses the course's own {row['exercise']}; "
             "the exercise is to write your own.",
         }
     if policy["borrowed"] == "ignore":

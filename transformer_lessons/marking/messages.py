@@ -109,7 +109,7 @@ class Answer(TypedDict):
 
 
 class Refused(TypedDict):
-    """A student's last definition for one exercise, where Python refuses it."""
+    """A student's last definition of a name, where Python refuses it."""
 
     source: str
     comments: list[str]
@@ -222,6 +222,7 @@ class Failure(TypedDict):
     line: str
     empty: bool  # does it say that nothing has been written yet?
     unfinished: str  # if so, what
+    borrowed: bool  # has the answer used the course's own code?
 
 
 class Done(TypedDict):

@@ -45,6 +45,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DEFINITIONS = (*FUNCTIONS, ast.ClassDef)
 LATER = (*DEFINITIONS, ast.Lambda, ast.GeneratorExp)
 IMPORTS = (ast.Import, ast.ImportFrom)
+DEFINED = re.compile(r"^\s*(?:async +)?(?:def|class) +(\w+)|^(\w+) *=(?!=)", re.MULTILINE)  # in a cell with errors
 HEAD = re.compile(r"@|(?:async +)?(?:def|class)\b")  # with which a definition begins
 
 
@@ -461,6 +462,10 @@ class Notebook:
         later = (other.cell, other.node.lineno) > (last.cell, last.last)
         return None if later else (last, last.holds(other))
 
+    def refused_names(self) -> set[str]:
+        """The names of what may be defined in the cells that have syntax errors."""
+        return {name for _, source in self.refused for found in DEFINED.findall(source) for name in found if name}
+
     def work_on(self, exercise: str, subject: str) -> list[Statement] | None:
         """The statements that a subject needs, in their order; None where the notebook does not have it."""
         places = [place for place in (self.own(subject), self.checks.get((exercise, subject))) if place is not None]
@@ -468,9 +473,24 @@ class Notebook:
             places.append(self.makers[subject][-1])
         if not places:
             return None
-        if subject not in self.makers:  # made in a way that cannot be read, such as by exec: run everything
-            return self.statements if any(one.always for one in self.statements) else None
+        if subject not in self.makers:
+            return self.made_unseen()
         return [self.statements[n] for n in sorted(self.needed({subject}, max(places)))]
+
+    def made_unseen(self) -> list[Statement] | None:
+        """The statements of which one may make a name in a way that cannot be read, such as exec, and what they need.
+
+        What a text uses cannot be known, so all that is imported or defined before it is run, too.
+        """
+        cut = max((n for n, one in enumerate(self.statements) if one.always), default=None)
+        if cut is None:
+            return None
+        chosen = self.needed(set(), cut)
+        return [
+            one
+            for n, one in enumerate(self.statements)
+            if n in chosen or (n < cut and isinstance(one.node, (*IMPORTS, *DEFINITIONS)))
+        ]
 
     def needed(self, names: set[str], cut: int) -> set[int]:
         """The numbers of the statements that make these names and what they use."""
@@ -505,7 +525,10 @@ class Notebook:
 
 
 def excerpt_of(work: list[Statement], subject: str) -> str:
-    """The student's own definitions that make up an exercise, the subject's last."""
+    """The student's own definitions that make up an exercise, the subject's last; or the texts that are run for it."""
+    unseen = [one.source for one in work if one.always]
+    if unseen and not any(subject in one.defines for one in work):
+        return "\n\n".join(unseen)[:LONGEST]
     last = {name: one for one in work for name in one.defines if isinstance(one.node, (ast.FunctionDef, ast.ClassDef))}
     ordered = [one for name, one in last.items() if name != subject] + [one for one in work if subject in one.defines][
         -1:

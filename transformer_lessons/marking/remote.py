@@ -40,7 +40,7 @@ class Student:
 
     def __init__(self, process: Process) -> None:
         self.process = process
-        self.borrowed = False  # has the answer called the course's own code?
+        self.borrowed = False  # has the answer used the course's own code?
         self.ended: list[Broken] = []  # how it has ended its processes
         self.attempts, self.printed = 0, 0  # calls by the checker; lines that the last one has printed
         self.warned: list[str] = []  # what it has warned of
@@ -57,6 +57,7 @@ class Student:
             except TypeError:  # its kind cannot be made from nothing
                 error = type(name, (Remote,), said)()
             error.args, self.failed = (str(reply["text"])[:2000],), reply
+            self.borrowed |= bool(reply.get("borrowed"))
             raise error
         return reply
 
@@ -153,7 +154,7 @@ class Student:
                 torch.set_rng_state(unpack(reply["random"]))
                 self.printed = max(self.printed, min(int(reply["printed"]), 10**6))
                 self.warned += [errors.cut(str(one), 100) for one in reply["warned"][: sandbox.WARNINGS]]
-                self.borrowed = self.borrowed or bool(reply["borrowed"])
+                self.borrowed |= bool(reply["borrowed"])
                 for number, node in reply["inputs"]:
                     restore(inputs[number], unpack(node))
                 if reply["given"] is not None:  # one of the inputs itself, not another one like it

@@ -249,8 +249,13 @@ class Marker:
                 }
                 found["again"] = row["message"]
             refused = plan["refused"].get(subject)
+            helper = name_missing(row)
             if refused and (refused["only"] or row["status"] in OPEN) and row["status"] != "passed":
                 row, found["work"][subject] = is_refused(row, refused), work_refused(refused)
+            elif helper in plan["refused"] and row["status"] == "failed":
+                refused = plan["refused"][helper]
+                row = is_refused(row, refused, f"it needs `{helper}`, which Python cannot read")
+                found["work"][subject]["source"] = f"{refused['source']}\n\n{found['work'][subject]['source']}"
             elif needed := used(rows, row, found["work"]):
                 row = self.right_but_for(student, row, needed)
             rows.append(row | {"message": in_lines(row["message"])})
@@ -268,6 +273,7 @@ class Marker:
         try:
             answer = student.define(name, subject)
         except Remote as error:
+            row["flags"] += [BORROWED] * student.borrowed
             return does_not_run(row, f"its cell does not run.\n  {said_by(error)}", ALONE)
         except Broken as error:
             return does_not_run(row, f"its cell ends Python ({error}).", ALONE)
@@ -393,10 +399,16 @@ def is_right_but_for(row: Row, names: list[str]) -> Row:
     return row | {"mistake": BUT_FOR, "message": message}
 
 
-def is_refused(row: Row, refused: Refused) -> Row:
-    """The verdict on an answer that Python refuses, which its notebook can only show as an error."""
+def name_missing(row: Row) -> str:
+    """The name that the answer uses and nothing defines, according to its error; otherwise nothing."""
+    found = re.search(r"NameError: name '(\w+)' is not defined", row["message"])
+    return found[1] if found else ""
+
+
+def is_refused(row: Row, refused: Refused, what: str = "Python cannot read this code") -> Row:
+    """The verdict on an answer that Python refuses, or refuses a part of: its notebook can only show an error."""
     said, line = in_short(str(refused["error"]), str(refused["text"])), cut(str(refused["line"]), 200)
-    message = f"✗ {row['item']}: Python cannot read this code.\n  {said}\n    at the line: {line}\n  {REPAIR}"
+    message = f"✗ {row['item']}: {what}.\n  {said}\n    at the line: {line}\n  {REPAIR}"
     return row | {"status": "failed", "mistake": NOT_RUN, "message": message, "flags": []}
 
 
