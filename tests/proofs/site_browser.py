@@ -501,7 +501,10 @@ def in_place(browser, site):
         if not (1 <= at < of and on == at + 1 and name and extras >= 4):
             faults.append(f"{width} px wide: section {at} of {of}, {name!r}, then {on}; {extras} extras")
         visit(browser, "about:blank")
-        visit(browser, (site / "notebooks/07_full_model.html").as_uri() + "#how-much-work-does-a-model-do")
+        visit(
+            browser,
+            (site / "notebooks/07_full_model.html").as_uri() + "#symptom-1-a-vector-comes-out-with-the-wrong-length",
+        )
         if not browser.execute_script("return document.querySelector(':target').closest('details.extra').open"):
             faults.append(f"{width} px wide: a section of an extra stays folded when it is asked for")
         press(browser, "p")
