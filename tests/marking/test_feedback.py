@@ -41,8 +41,8 @@ def pages(folder, *, texts="", overrides="", time="", change=lambda known: None,
     known = marks.Class(folder, 5, policy=rules)
     known.students["ada"] = {"name": "Ada <Lovelace>", "folder": "", "slug": "ada"}
     known.works["ada", "causal_mask"] = {"source": SOURCE}
-    late = policy.is_late(time, rules)
-    known.rows = [marks.scored(dict(one) | {"late": late, "time": time, "flags": []}, rules) for one in ROWS]
+    late = {"late": policy.is_late(time, rules["deadline"]), "time": time, "deadline": rules["deadline"]}
+    known.rows = [marks.scored(dict(one) | late | {"flags": []}, rules) for one in ROWS]
     if texts:
         line = ["6.11", known.pseudonym("ada"), TEXT, *texts, ""]
         sheets.written(folder / "texts.csv", marks.TEXTS, [line])

@@ -34,7 +34,7 @@ def mark(arguments: list[str]) -> int:
     parser.add_argument("--jobs", type=whole_number, default=os.cpu_count() or 1, help="number of processes at a time")
     parser.add_argument("--variants", type=Path, metavar="FOLDER", help="your own exercises, added to the course's")
     parser.add_argument("--student", metavar="ID", help="mark this student's work again, and nobody else's")
-    parser.add_argument("--roster", type=Path, metavar="CSV", help="class list with the columns student, name, group")
+    parser.add_argument("--roster", type=Path, metavar="CSV", help="class list: your own, or Canvas's or Moodle's")
     parser.add_argument("--format", choices=("gradescope", "classroom"), help="one submission: write its results.json")
     options = parser.parse_args(arguments)
     for path in (options.source, options.roster, options.variants):

@@ -18,7 +18,7 @@ from transformer_lessons.marking.halves import as_told
 from transformer_lessons.marking.marks import Class
 from transformer_lessons.marking.mistakes import lines_at_fault, own_name, own_part, part_that_matters
 from transformer_lessons.marking.naming import LONGEST, clean
-from transformer_lessons.marking.policy import moment
+from transformer_lessons.marking.policy import is_late, moment
 from transformer_lessons.marking.report import in_pieces, page, safe, scores_of, title_of
 from transformer_lessons.marking.results import Person, Row, is_unreadable
 from transformer_lessons.marking.tables import full_points
@@ -154,7 +154,7 @@ def late(rows: list[Row], policy: dict) -> str:
     if not row.get("late"):
         return ""
     counts = {1: "in full", 0: "nothing", 0.5: "half"}.get(policy["late"], f"{policy['late']:.0%}")
-    when = f" {day(row['time'])}, after {day(policy['deadline'])}" if moment(row.get("time", "")) else " late"
+    when = f" {day(row['time'])}, after {day(row['deadline'])}" if is_late(row["time"], row["deadline"]) else " late"
     return f'<p class="warning"><strong>Handed in{when}: counts {counts}.</strong></p>'
 
 

@@ -17,14 +17,16 @@ from transformer_lessons.marking import submissions, verdicts
 from transformer_lessons.marking.files import Submission
 from transformer_lessons.marking.messages import Answer
 from transformer_lessons.marking.naming import CELL, as_typed, cell, slug
-from transformer_lessons.marking.policy import POLICY, is_late, moment, read_policy
+from transformer_lessons.marking.policy import POLICY, deadline_of, is_deadline, is_late, moment, read_policy
 from transformer_lessons.marking.results import Person, Result, Row
+from transformer_lessons.marking.rosters import class_list
 from transformer_lessons.marking.sheets import points_from, read_table
 from transformer_lessons.marking.workers import ENDED, share
 from transformer_lessons.tools import atomic
 
 TEXTS = ("question", "who", "text", "p1", "p2", "p3", "comment", "flags")
 OVERRIDES = ("student", "item", "points", "reason")
+EXTENSIONS = ("student", "lesson", "deadline")
 OWN = "the course's own code"  # the mistake of those who call it instead of writing their own
 
 
@@ -85,7 +87,7 @@ def prepare(out: Path) -> tuple[int, dict]:
 
 
 OURS = (
-    r"([0-9a-f]{16}-?[0-9a-f]{16}|seed|policy|report|report-anonymous|similar|grading|texts|halves|overrides|marks|marks_wide|unread|"
+    r"([0-9a-f]{16}-?[0-9a-f]{16}|seed|policy|report|report-anonymous|similar|grading|texts|halves|overrides|extensions|marks|marks_wide|unread|"
     r"results|index|lesson_\d+|feedback-moodle)\.(json|html|csv|txt|zip)\.[0-9a-f]{8}\.part"
 )
 
@@ -173,28 +175,26 @@ def is_final(path: Path) -> bool:
 
 
 def enrolled(known: Class, works: list[Submission], roster: Path) -> list[Submission]:
-    """The works of those on a class list with the columns student, name and, if groups hand in work, group.
+    """The works of those on a class list.
 
     Everyone on the list appears in the marks, and the work of a group counts for each of its members.
     """
-    rows = [row for row in read_table(roster, "student") if row["student"]]
-    if not rows:
-        raise ValueError(f"{roster} lists no students.")
-    groups = defaultdict(list)
-    for row in rows:
-        known.students[row["student"]] = {
-            "name": row.get("name") or row["student"],
-            "folder": "",
-            "slug": slug(row["student"]),
-        }
-        groups[row["student"]] = [row["student"]]
-    for row in rows:
-        if row.get("group") and row["group"] not in known.students:
-            groups[row["group"]].append(row["student"])
+    groups, listed = defaultdict(list), class_list(roster, works)
+    for one in listed:
+        known.students[one.student] = {"name": one.name, "folder": "", "slug": slug(one.student)}
+        groups[one.student] = [one.student]
+    for one in listed:
+        if one.group and one.group not in known.students:
+            groups[one.group].append(one.student)
+    times = {one.student: one.time for one in listed}
     known.unread += [
         (work.path, f"{work.student} is not on the class list") for work in works if work.student not in groups
     ]
-    return [replace(work, student=member, by=work.student) for work in works for member in groups.get(work.student, ())]
+    return [
+        replace(work, student=member, by=work.student, time=work.time or times[member])
+        for work in works
+        for member in groups.get(work.student, ())
+    ]
 
 
 # The results, put together
@@ -204,18 +204,25 @@ def gathered(
     known: Class, works: list[Submission], paths: dict[str, Path], policy: dict, unmarked: dict[Path, str]
 ) -> Class:
     """The class, from the results on disk: one notebook for each student and lesson, or none if it would be a guess."""
-    handed_in = defaultdict(list)
+    handed_in, with_deadline, extended = defaultdict(list), [], extensions(known, works)
+
+    def due(student: str, lesson: str) -> str:
+        own = extended.get((cell(student), lesson)) or extended.get((cell(student), ""))
+        return own or deadline_of(lesson, policy)
+
     for work in works:
         person = known.students.setdefault(
             work.student, {"name": work.name or work.student, "folder": "", "slug": slug(work.student)}
         )
         person["folder"] = person["folder"] or work.folder
         result = result_at(paths[work.path])
+        lesson = (result or {}).get("lesson", submissions.lesson_of(work.path))
+        with_deadline += [work] if due(work.student, lesson or "") else []
         if result is None:
             why = unmarked.get(paths[work.path], "mark again")
-            leave_out(known, work, f"not marked yet: {why}", submissions.lesson_of(work.path))
+            leave_out(known, work, f"not marked yet: {why}", lesson)
         elif "unread" in result:
-            leave_out(known, work, result["unread"], submissions.lesson_of(work.path))
+            leave_out(known, work, result["unread"], lesson)
         else:
             known.held.update(result["held"])
             handed_in[work.student, result["lesson"]].append((work, result))
@@ -233,18 +240,37 @@ def gathered(
         before = earlier(paths[work.path].parent, lesson, set(paths.values()))
         about: Row = {"student": student, "lesson": lesson, "file": work.path, "mistake": "", "answer": ""}
         about["by"] = work.by or student
-        about["late"], about["time"] = work.late or is_late(work.time, policy), work.time
+        about["time"], about["deadline"] = work.time, due(student, lesson)
+        about["late"] = work.late or is_late(work.time, about["deadline"])
         about["marked"] = date.fromtimestamp(paths[work.path].stat().st_mtime).isoformat()
         for row in result["rows"]:
             again = is_again(row, result["work"].get(row["item"]), before)
             name = verdicts.name_in_class(lesson, row["item"])
             known.rows.append(scored({**about, "again": again, **row, "item": name}, policy))
         known.works |= {(student, verdicts.name_in_class(lesson, item)): one for item, one in result["work"].items()}
-    if policy["deadline"]:
-        known.remarks += without_times(works)
+    known.remarks += without_times(with_deadline)
     known.remarks += [f"{path}: {what}." for path, what in submissions.in_short([*known.lost.values()])]
     read_back(known, policy)
     return known
+
+
+def extensions(known: Class, works: list[Submission]) -> dict[tuple[str, str], str]:
+    """{(student, lesson, or "" for all): deadline}, as the teacher has written them in extensions.csv."""
+    found, students = {}, {cell(one) for one in (*known.students, *(work.student for work in works))}
+    for row in read_table(known.out / "extensions.csv", *EXTENSIONS):
+        student, lesson, deadline = (row[one].strip() for one in EXTENSIONS)
+        number = submissions.lesson_of(lesson) if lesson else ""
+        if student not in students:
+            known.remarks.append(f"extensions.csv: there is no student {student!r}.")
+        elif number is None:
+            known.remarks.append(f"extensions.csv: {lesson!r} for {student} is no lesson.")
+        elif not is_deadline(deadline):
+            known.remarks.append(
+                f"extensions.csv: {deadline!r} for {student} is not a date and a time, as in 2026-12-01 23:59."
+            )
+        else:
+            found[student, number] = deadline
+    return found
 
 
 def without_times(works: list[Submission]) -> list[str]:
@@ -255,11 +281,11 @@ def without_times(works: list[Submission]) -> list[str]:
         return []
     if len(untimed) < len(late):
         return [
-            f'policy.json: "deadline" decides nothing for {len(untimed)} of {len(late)} notebooks, since it is not '
-            "known when they were handed in."
+            f"The deadline decides nothing for {len(untimed)} of {len(late)} notebooks, since it is not known when "
+            "they were handed in."
         ]
     so = "late is only what the learning system itself calls late" if any(late.values()) else "none counts as late"
-    return [f'policy.json: "deadline" decides nothing: it is not known when any notebook was handed in, so {so}.']
+    return [f"The deadline decides nothing: it is not known when any notebook was handed in, so {so}."]
 
 
 def leave_out(known: Class, work: Submission, why: str, lesson: str | None) -> None:
@@ -317,8 +343,8 @@ def scored(row: Row, policy: dict) -> Row:
     if row.get("late"):
         row["flags"] = [*row["flags"], "late"]
     waits = row["kind"] == "text" and row["status"] == "given"
-    points = None if waits else in_time(most, row, policy) if row["status"] == "passed" else 0
-    return row | {"max": most, "points": points}
+    share = 1 if row["status"] == "passed" else policy["right_but_for"] if row["mistake"] == verdicts.BUT_FOR else 0
+    return row | {"max": most, "points": None if waits else in_time(most * share, row, policy)}
 
 
 def in_time(points: float, row: Row, policy: dict) -> float:
@@ -342,7 +368,8 @@ def read_back(known: Class, policy: dict) -> None:
             )
         elif points > most[student, item]:
             known.remarks.append(
-                f"overrides.csv: {points:g} points for {item} by {student}, of {most[student, item]:g}."
+                f"overrides.csv: {points:g} points for {item} by {student} are more than the maximum, "
+                f"{most[student, item]:g}: not counted."
             )
     for line in given:
         wrong = [line[one] for one in ("p1", "p2", "p3") if line[one].strip() and points_from(line[one]) is None]
@@ -362,9 +389,10 @@ def read_back(known: Class, policy: dict) -> None:
                 "comment": as_typed(text.get("comment") or ""),
             }
         change = changes.get((cell(row["student"]), row["item"]), {})
-        if points_from(change.get("points")) is not None:
+        points = points_from(change.get("points"))
+        if points is not None and points <= row["max"]:
             row |= {
-                "points": points_from(change["points"]),
+                "points": points,
                 "flags": [*row["flags"], "override"],
                 "reason": as_typed(change.get("reason") or ""),
             }

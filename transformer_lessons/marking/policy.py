@@ -5,6 +5,7 @@ import json
 import re
 from pathlib import Path
 
+from transformer_lessons.marking.submissions import lesson_of
 from transformer_lessons.tools import atomic
 
 POLICY = {
@@ -14,7 +15,9 @@ POLICY = {
     "text": 3,
     "borrowed": "fail",  # the course's own code in an answer: "fail", "flag" or "ignore"
     "deadline": "",  # "2026-12-01 23:59", in the learning system's own time
+    "deadlines": {},  # of single lessons, in place of that one: {"06_masking": "2026-12-08 23:59"}
     "late": 1,  # what late work counts: 0.5 for half of its points
+    "right_but_for": 0,  # what an answer counts that is right, but for another exercise that it calls
     "model_answers": True,  # does the feedback show the model answer to a text that has been read?
     "halves": False,  # True: the feedback names no mistakes to one half of the class
 }
@@ -49,10 +52,12 @@ def fault_of(policy: object) -> str:
             return '"exercise" should be three numbers, for difficulties 1, 2 and 3, as in [1, 2, 3]'
         if name in ("hunt", "question", "text") and not is_points(value):
             return f'"{name}" should be a number from 0 to 1000'
-        if name == "deadline" and not (value == "" or (isinstance(value, str) and is_deadline(value))):
+        if name == "deadline" and not (value == "" or is_deadline(value)):
             return '"deadline" should be a date and a time of 24 hours, as in "2026-12-01 23:59", or "" for none'
-        if name == "late" and not (is_points(value) and value <= 1):
-            return '"late" should be a number from 0 to 1: what late work counts'
+        if name == "deadlines" and not are_deadlines(value):
+            return '"deadlines" should be lessons with dates and times, as in {"06_masking": "2026-12-08 23:59"}'
+        if name in ("late", "right_but_for") and not (is_points(value) and value <= 1):
+            return f'"{name}" should be a number from 0 to 1: what such work counts'
         if name in ("halves", "model_answers") and type(value) is not bool:
             return f'"{name}" should be true or false'
     return ""
@@ -62,9 +67,9 @@ def is_points(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1000
 
 
-def is_deadline(text: str) -> bool:
+def is_deadline(text: object) -> bool:
     """Nothing but a date, and perhaps a time, that the calendar has."""
-    if not MOMENT.fullmatch(text.strip()):
+    if not isinstance(text, str) or not MOMENT.fullmatch(text.strip()):
         return False
     try:
         datetime.datetime(*moment(text))  # type: ignore[arg-type]
@@ -79,9 +84,20 @@ def moment(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in form.groups() if part) if form else ()
 
 
-def is_late(time: str, policy: dict) -> bool:
+def are_deadlines(value: object) -> bool:
+    """Has each of these lessons a deadline?"""
+    return isinstance(value, dict) and all(lesson_of(one) and is_deadline(value[one]) for one in value)
+
+
+def deadline_of(lesson: str, policy: dict) -> str:
+    """A lesson's own deadline or, if it has none, that of all."""
+    own = {lesson_of(name): deadline for name, deadline in policy["deadlines"].items()}
+    return own.get(lesson, policy["deadline"])
+
+
+def is_late(time: str, deadline: str) -> bool:
     """Was this handed in after the deadline? If the learning system gives no time, nobody can say."""
-    handed_in, deadline = moment(time), moment(policy["deadline"])
-    if not handed_in or not deadline:
+    handed_in, last = moment(time), moment(deadline)
+    if not handed_in or not last:
         return False
-    return handed_in[: len(deadline)] > deadline
+    return handed_in[: len(last)] > last

@@ -25,7 +25,7 @@ from transformer_lessons.marking.mistakes import (
     out_of_time,
     part_that_matters,
 )
-from transformer_lessons.marking.naming import clean
+from transformer_lessons.marking.naming import as_seen, clean
 from transformer_lessons.marking.results import Row, is_unreadable
 from transformer_lessons.marking.submissions import in_short, lesson_of
 from transformer_lessons.marking.tables import full_points
@@ -129,7 +129,8 @@ class Report:
     def __init__(self, known: Class) -> None:
         self.known = known
         self.students = {
-            student: f"<bdi>{safe(known.students[student]['name'], 60)}</bdi>" for student in sorted(known.students)
+            student: f"<bdi>{safe(known.students[student]['name'], 60)}</bdi>"
+            for student in sorted(known.students, key=lambda one: (as_seen(known.students[one]["name"]), one))
         }
         self.rows = [row for row in known.rows if row["kind"] in ("exercise", "hunt")]
         self.by = {(row["student"], row["item"]): row for row in self.rows}
@@ -312,7 +313,12 @@ class Report:
         mine = self.scores[student]
         solved = sum(row["status"] == "passed" for row in self.rows if row["student"] == student)
         points, most, share = sum(one[0] for one in mine.values()), sum(one[1] for one in mine.values()), share_of(mine)
-        keys = {"name": student, "solved": solved, "points": points, "share": -1 if share is None else share}
+        keys = {
+            "name": self.known.students[student]["name"],
+            "solved": solved,
+            "points": points,
+            "share": -1 if share is None else share,
+        }
         keys |= {f"lesson{lesson}": mine[lesson][0] if student in self.handed_in[lesson] else -1 for lesson in columns}
         waiting = sum(row["status"] == "given" for row in self.known.rows if row["student"] == student)
         keys["waiting"] = waiting

@@ -24,6 +24,7 @@ class Row(TypedDict, total=False):
     late: bool
     again: bool  # is it the same mistake as in an earlier version?
     time: str  # when it was handed in, if the learning system says so
+    deadline: str  # that holds for this student and lesson, or nothing
     marked: str  # the day on which it was marked
     points: float | None  # None for a text that waits for its reader
     given: list[float]  # a text's three points, by its reader

@@ -17,7 +17,7 @@ from typing import Any
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.questions.kinds import FreeText
 from transformer_lessons.exercises.questions.lookup import all_questions
-from transformer_lessons.marking.marks import OVERRIDES, TEXTS, Class
+from transformer_lessons.marking.marks import EXTENSIONS, OVERRIDES, TEXTS, Class
 from transformer_lessons.marking.messages import Answer
 from transformer_lessons.marking.mistakes import without_comments, words_in, words_of_task
 from transformer_lessons.marking.naming import CELL, as_typed, cell
@@ -61,8 +61,9 @@ def write_texts(known: Class) -> None:
     if lines:
         written(known.out / "texts.csv", TEXTS, lines)
     write_grading(known, lines)
-    if not (known.out / "overrides.csv").exists():
-        written(known.out / "overrides.csv", OVERRIDES, [])
+    for name, columns in {"overrides.csv": OVERRIDES, "extensions.csv": EXTENSIONS}.items():
+        if not (known.out / name).exists():
+            written(known.out / name, columns, [])
 
 
 def write_grading(known: Class, lines: list[list]) -> None:

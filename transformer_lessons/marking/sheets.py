@@ -3,7 +3,7 @@
 import csv
 import io
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from transformer_lessons.marking.naming import CELL, cell
@@ -11,6 +11,7 @@ from transformer_lessons.tools import atomic
 from transformer_lessons.tools.words import joined
 
 LONGEST = 1 << 20  # characters of a cell
+NAMES = ("full name", "vollständiger name", "nombre completo", "nom complet", "student")  # heads of their column
 SEPARATORS = (",", ";", "\t")  # spreadsheets use semicolons where the comma is the decimal sign
 
 
@@ -62,6 +63,20 @@ def points_from(text: object) -> float | None:
     whole, rest = form.groups()
     value = float(f"{whole}.5" if rest == "½" else f"{whole}{rest.replace(',', '.')}")
     return value if value <= 1000 else None
+
+
+def named_by(text: str, students: Collection[str]) -> set[str]:
+    """Whom a cell names: "12", or "Participant 12"."""
+    return {name for name in (text, without_word(text)) if name in students}
+
+
+def without_word(text: str) -> str:
+    return re.sub(r"^\D+(?=\d+$)", "", text)
+
+
+def fullest(columns: Iterable[list[str]], students: Collection[str]) -> list[str]:
+    """The column of a sheet in which most of these students are named; none of its cells, if there is no column."""
+    return max(columns, key=lambda cells: len(set().union(*(named_by(text, students) for text in cells))), default=[])
 
 
 def written(path: Path, header: Iterable[str], rows: Iterable) -> None:

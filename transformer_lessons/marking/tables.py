@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from transformer_lessons.marking.marks import Class
 from transformer_lessons.marking.naming import clean
 from transformer_lessons.marking.results import Row, is_unreadable
-from transformer_lessons.marking.sheets import points_from, read_table, written
+from transformer_lessons.marking.sheets import NAMES, fullest, named_by, points_from, read_table, written
 from transformer_lessons.marking.submissions import in_short
 from transformer_lessons.tools import atomic
 
@@ -25,7 +25,6 @@ NOT_HANDED_IN = "not handed in"  # why a student's cell in a sheet stays as it i
 NOT_THERE = "not in the sheet"
 UNCLEAR = "in one row with somebody else"
 TWICE = "twice in the sheet or in marks.csv"
-NAMES = ("full name", "vollständiger name", "nombre completo", "nom complet", "student")  # heads of their column
 NOBODY = ("points possible", "student, test")  # lines of Canvas's own
 MARK = b"\xef\xbb\xbf"  # with which a spreadsheet begins a file in UTF-8
 
@@ -292,17 +291,10 @@ def points_in(marks: Path, lesson: str | None = None) -> Points:
 def students_in(rows: list[list[Cell]], target: int, students: Collection[str]) -> list[set[str]]:
     """For each row, those whose id is in it, in the column where most are found: elsewhere, a number may be points."""
     width = max(map(len, rows), default=0)
-    columns: list[list[set[str]]] = [
-        [named_by(row[place].text, students) if place < len(row) else set() for row in rows]
-        for place in range(width)
-        if place != target
+    columns = [
+        [row[place].text if place < len(row) else "" for row in rows] for place in range(width) if place != target
     ]
-    return max(columns, key=lambda named: len(set().union(*named)), default=[set() for _ in rows])
-
-
-def named_by(text: str, students: Collection[str]) -> set[str]:
-    """Whom a cell names: "12", or "Participant 12"."""
-    return {name for name in (text, re.sub(r"^\D+(?=\d+$)", "", text)) if name in students}
+    return [named_by(text, students) for text in fullest(columns, students)]
 
 
 def column_of(header: list[str], wanted: str | None) -> int:
