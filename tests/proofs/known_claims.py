@@ -969,17 +969,6 @@ REPLACED = "texts = ["  # for L16H0 and L0H8, by 0 and by its mean: what it cost
 UNDERSTUDIES = "groups = {"
 
 
-MENDED = 'print("the result:")\nprint("nats per token with L16H0'  # by intact queries, keys and values
-
-
-def repaired_by_keys(runs, seed):
-    """Do intact keys undo nearly all the damage, and queries or values less than half?"""
-    lesson = runs[seed]
-    whole, damaged = (lesson.nats(lesson.nonsense, silent)[32:].mean().item() for silent in ({}, lesson.L16H0))
-    queries, keys, values = (damaged - loss for loss in lesson.numbers(MENDED))
-    return keys > 0.9 * (damaged - whole) and max(queries, values) < 0.5 * (damaged - whole)
-
-
 def without_l19h3(runs, _):
     """The induction scores of L20H6 and L18H6 when L19H3 is silent."""
     lesson = runs[0]
@@ -1178,7 +1167,6 @@ LESSON_11_CHAT = [
         "The keys alone bring them back, here and on four other random texts",
         each(REPAIRED, lambda *n: min(n[-6:-3]) > 0.5 and max(*n[-9:-6], *n[-3:]) < 0.1),
     ),
-    Claim("undo less than half of the damage (on five texts)", repaired_by_keys),
     Claim("L20H6 falls from 0.36 to 0.11, while L18H6 keeps its 0.88", without_l19h3, [0]),
     Claim("(2.32 to 2.40 in five random orders)", shuffled_first, [0]),
     Claim("give the right place less than half of their usual weight", each(BLINDED, seven_lose_half)),
