@@ -93,3 +93,13 @@ def test_the_other_base_is_10000_and_everything_else_stays(model):
 def test_an_unknown_letter_is_refused(model):
     with pytest.raises(ValueError, match="letter='G' must be one of A, B, C, D, E, F"), faults.fault(model, "G"):
         pass
+
+
+def test_the_letters_are_those_of_the_faults_in_the_order_of_the_lesson():
+    assert faults.right_letters("AECFBD") == faults.right_letters("aecfbd") == 6
+    assert [faults.right_letters(letters) for letters in ("??????", "ABCDEF", "FECABD")] == [0, 2, 4]
+
+
+def test_other_than_six_letters_are_refused():
+    with pytest.raises(ValueError, match="'AECFB' has 5 letters, not one for each of the 6 faults"):
+        faults.right_letters("AECFB")

@@ -41,6 +41,14 @@ def changes(model):
     }
 
 
+def right_letters(letters):
+    """How many of these letters, one for each fault in the order in which the lesson lists them, are right."""
+    listed = "AECFBD"
+    if len(letters) != len(listed):
+        raise ValueError(f"{letters!r} has {len(letters)} letters, not one for each of the {len(listed)} faults")
+    return sum(letter == right for letter, right in zip(letters.upper(), listed, strict=True))
+
+
 def through_gelu(self, x):
     """The gate goes through GELU, not SiLU."""
     return self.linear_out(F.gelu(self.linear_gate(x)) * self.linear_in(x))

@@ -38,7 +38,6 @@ CHANGES = {
     "untied": {"tied": False},
     "Llama": LLAMA,
     "Llama, tied": LLAMA | {"tied": True},
-    "Llama, larger output": LLAMA,
 }
 
 SMALL = {"d_model": 64, "num_heads": 4, "num_layers": 2, "max_length": 64}
@@ -53,8 +52,6 @@ def model_with(change, data, seed, sizes):
     model = LanguageModel(config)
     if change == "larger positions":
         nn.init.normal_(model.positions.encoding, std=width**-0.5)  # as large as the embeddings
-    if change == "Llama, larger output":
-        nn.init.normal_(model.unembedding.weight, std=width**-0.5)  # as large as the embeddings
     if change == "no positions":
         nn.init.zeros_(model.positions.encoding).requires_grad_(False)
     if change == "sinusoids":  # fixed, and as large as the embeddings
