@@ -1886,6 +1886,16 @@ def any_draft_gives_the_same_text():
 
 
 @proves("12.10")
+def a_step_loads_every_weight_for_one_token():
+    weights, tokens, bits = 1000, 90, 20 * 8 / 32
+    reading = {"products": weights * tokens, "loaded": weights}
+    step = {"products": weights, "loaded": weights}
+    assert reading["products"] == tokens * step["products"]
+    assert reading["loaded"] == step["loaded"]
+    assert bits < 32
+
+
+@proves("12.11")
 def tiles_are_exact_and_quadratic():
     query, key, value = normal(3, 64, 4)
     scores = (query @ key.mT / 2).masked_fill(~causal(64), -torch.inf)
