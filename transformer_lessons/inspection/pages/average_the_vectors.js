@@ -10,6 +10,7 @@
   const plane = draw('svg', {viewBox: '0 0 340 340', width: '100%', role: 'group', 'aria-label': 'A plane with three vectors and an output'},
     make('div', {className: 'plane'}, view));
   draw('path', {d: `M0 ${bottom}H340M${left} 0V340`, stroke: 'var(--faint)'}, plane);
+  [[left + 8, 12, 'feature 1'], [272, bottom + 16, 'feature 0']].forEach(([x, y, name]) => { draw('text', {x, y, style: 'fill: var(--quiet)'}, plane).textContent = name; });
   const triangle = draw('polygon', {fill: 'var(--output)', opacity: 0.12}, plane);
   const arrows = names.map(() => draw('line', {x1: left, y1: bottom, 'stroke-width': 2}, plane));
   const shares = names.map(() => draw('line', {stroke: 'var(--weight)', 'stroke-linecap': 'round', opacity: 0.5}, plane));  // from each vector to the output
