@@ -19,8 +19,10 @@ from browser import Page, inaccessible, loud, opened, photograph, press, report,
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
+from transformer_lessons.inspection import live
 from transformer_lessons.marking import commands
 
+FONTS = Path(live.__file__).with_name("fonts")
 SIZES = {"laptop": (1366, 768), "projector": (1920, 1080), "hall": (1280, 720), "phone": (390, 844)}
 CUT_OFF = """
 const isWide = (one) => one.scrollWidth > one.clientWidth + 1;
@@ -41,8 +43,15 @@ return target === above ? "seen" : `${link.hash} at ${left}, ${top} is under ${a
 CORNERS = """
 const box = document.querySelector(".scroll:has(.class)").getBoundingClientRect();
 const { right } = document.querySelectorAll(".class .lesson")[3].getBoundingClientRect();
-const { bottom } = document.querySelectorAll(".class tbody tr")[9].getBoundingClientRect();
+const { bottom } = [...document.querySelectorAll(".class tbody tr")].slice(0, 8).at(-1).getBoundingClientRect();
 return [box.left - 1 + scrollX, box.top - 1 + scrollY, right + scrollX, bottom + scrollY];
+"""
+LETTERED = """
+const bytes = (font) => Uint8Array.from(atob(font), (sign) => sign.charCodeAt(0));
+const faces = ["400", "700"].map((weight, at) => new FontFace("Inter", bytes(arguments[at]), { weight }));
+faces.forEach((face) => document.fonts.add(face));
+document.body.style.fontFamily = "Inter";
+await Promise.all(faces.map((face) => face.load()));
 """
 UNCOVERED = """
 const { left, bottom } = document.getElementById("model").getBoundingClientRect();
@@ -228,8 +237,10 @@ class Marks(Page):
         return sorted(self.folder.glob("feedback/*/lesson_*.html"))[0].relative_to(self.folder).as_posix()
 
     def draw(self, picture):
-        """The first ten students, and their results in the first four lessons."""
+        """The first eight students, and their results in the first four lessons, in the letters of the site."""
         self.open("report.html")
+        fonts = [FONTS / f"inter-{name}.otf" for name in ("regular", "bold")]
+        self.browser.execute_script(LETTERED, *(base64.b64encode(font.read_bytes()).decode() for font in fonts))
         left, top, right, bottom = self.browser.execute_script(CORNERS)
         clip = {"x": left, "y": top, "width": right - left, "height": bottom - top, "scale": 1}
         options = {"clip": clip, "captureBeyondViewport": True}
