@@ -113,6 +113,12 @@ def test_numbers_are_written_above_the_bars_if_asked_for(drawn):
     assert [one.get_text() for one in drawn[0].texts] == ["1.0", "2.5"]
 
 
+def test_a_gap_between_bars_has_no_tick(drawn):
+    plots.show_bars(["one", "", "two"], {"": [1, float("nan"), 2]}, "title", "loss")
+    ticks = [(tick.get_loc(), tick.label1.get_text()) for tick in drawn[0].xaxis.get_major_ticks()]
+    assert ticks == [(0, "one"), (2, "two")]
+
+
 def test_the_parts_of_a_pile_bear_names_and_numbers_where_there_is_room(drawn):
     bars = {"low": [2, 3], "high": [0.1, 4]}
     plots.show_bars(["one", "two"], bars, "title", "bits", on={"high": "low"}, written="%.1f")

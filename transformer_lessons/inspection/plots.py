@@ -508,7 +508,7 @@ def draw_floor(axis, name, height, ends):
 def show_bars(
     names, bars, title, y_label, x_label="", alt=None, floor=None, floor_on_line=False, on=None, notes=(), written=None
 ):
-    """Groups of bars side by side: bars is {series: numbers}, one number for each of names.
+    """Groups of bars side by side: bars is {series: numbers}, one number for each of names. The name "" makes a gap.
 
     Numbers from several runs, (run, bar), become bars of their mean, each with a dot for every run.
     floor, (name, number), is a dashed line across. Its name stands in the legend, or at the right end of the line.
@@ -553,7 +553,8 @@ def show_bars(
         if len(runs) > 1:
             apart = np.linspace(-0.3, 0.3, len(runs))[:, None] * width  # side by side: none covers another
             axis.scatter(places + apart, runs, 14, "black", edgecolors="white", linewidths=0.6, zorder=3)
-    axis.set_xticks(range(len(names)), labels=names)
+    ticks = {place: name for place, name in enumerate(names) if name != ""}
+    axis.set_xticks(list(ticks), labels=list(ticks.values()))
     if max(as_array(numbers).max() for numbers in bars.values()) >= 1000:
         axis.yaxis.set_major_formatter(lambda number, place: in_full(number))
     axis.grid(axis="y")
