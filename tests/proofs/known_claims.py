@@ -708,18 +708,6 @@ def lead_on_less_text(runs, seed):
     return bytes_ - less
 
 
-def in_rows_of_19_tokens(runs, seed):
-    """Bits per character of the familiar text, with 437 merges and about 64 characters of context."""
-    lesson = runs[seed]
-    vocabulary, recipe, text = lesson.vocabularies[437], lesson.training.Recipe, lesson.familiar
-    try:
-        lesson.training.Recipe = lambda steps, **rest: recipe(steps, **(rest | {"length": 19, "batch_size": 27}))
-        model = lesson.train(vocabulary, vocabulary.encode(lesson.read))
-    finally:
-        lesson.training.Recipe = recipe
-    return lesson.bits(model, vocabulary.encode(text), len(text), length=19)
-
-
 LESSON_9 = [
     Claim("(0.07–0.11 bits a character in nine runs)", new_words_cost(0)),
     Claim("256 merges half a bit (0.44–0.49)", new_words_cost(2)),
@@ -735,7 +723,6 @@ LESSON_9 = [
     Claim("bytes come close (0.83–0.94 in five runs", printed(READ, 4)),
     Claim("→ 1.48–1.58 |", printed(PIECES, 5)),
     Claim("→ 1.59–1.69 |", printed(PIECES, 11)),
-    Claim("437 merges do as well (0.65–0.68", in_rows_of_19_tokens),
     Claim("437 merges hardly beat 256: 0.42", at_four_times_the_compute(437, "familiar")),
     Claim(" and 0.44; bytes", at_four_times_the_compute(256, "familiar")),
     Claim(
