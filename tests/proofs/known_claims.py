@@ -204,9 +204,8 @@ def far(*kinds):
 
 
 MORE = (21, 22, 23)  # seeds
-SMALL = "torch.set_default_dtype(torch.float64)\nsmall"  # for each of five seeds: where trained, and then far away
-CAPPED = 'print("mean accuracy at positions 40 to 47")'  # for each seed: as it is, fast hand, slow hand
-DIVIDED = 'print("mean accuracy at positions 40 to 47, positions'  # for each seed: both hands, slow hand
+TWELVE_MORE = [1000 * i + j for i in OTHERS for j in range(3)]
+SMALL = "torch.set_default_dtype(torch.float64)\nsmall"  # for each of three seeds: where trained, and then far away
 REACH = "print(\"the first input's gradient"
 MOVED = "sinusoidal, short = trained"  # at positions 0 to 15, 16 to 31 and 32 to 47
 # What the key's position and the distance explain; then the lead of the key 2 back: where trained, and late
@@ -221,14 +220,31 @@ def columns_rise(runs, seed):
     return bool(rises[torch.ones(16, 15).tril(-1) == 1].double().mean() > 0.8)
 
 
+@functools.cache
+def small_scale(lesson, seed):
+    """A rotary model whose embeddings start small, trained, and what measures it."""
+    torch.set_default_dtype(torch.float64)
+    torch.manual_seed(seed)
+    rotary = lesson.tiny_model("rotary", embedding_std=0.02)
+    measured = lesson.train_short(rotary, seed)
+    torch.set_default_dtype(torch.float32)
+    return rotary, measured
+
+
+def with_slow_hand_capped(runs, seed):
+    return bool(runs[0].with_capped(1, *small_scale(runs[0], seed)) > 0.95)
+
+
 def fast_hand_changes_little(runs, seed):
-    numbers = runs[seed].numbers(CAPPED)
-    return all(abs(capped - plain) < 0.1 for plain, capped in zip(numbers[::3], numbers[1::3], strict=True))
+    rotary, measured = small_scale(runs[0], seed)
+    return bool((runs[0].with_capped(0, rotary, measured) - measured()[40:].mean()).abs() < 0.1)
 
 
-def slow_alone_is_better(runs, seed):
-    numbers = runs[seed].numbers(DIVIDED)
-    return all(alone > both for both, alone in zip(numbers[::2], numbers[1::2], strict=True))
+def slow_alone_is_better(runs, _):
+    """In about 13 of 15 models: on another processor, two may change sides."""
+    models = [small_scale(runs[0], seed) for seed in [*range(3), *TWELVE_MORE]]
+    both, slow = ([runs[0].with_divided(by, *model) for model in models] for by in ([3, 3], [1, 3]))
+    return 11 <= sum(bool(alone > together) for together, alone in zip(both, slow, strict=True)) <= 15
 
 
 def below_none(measure):
@@ -261,10 +277,12 @@ LESSON_5 = [
     Claim("the key 10 back beats the key 2 back", each(POSITIONS_ALONE, lambda *n: n[2] > 0 > n[3])),
     Claim("at 40 to 47, they reach 0.80 to 0.91", printed(ANYWHERE, 1, 3)),
     Claim("at 0 to 15 (now 0.87 to 0.95; five seeds)", printed(ANYWHERE, 0, 2)),
+    Claim("All three models are good where they were trained", each(SMALL, lambda *n: min(n[:3]) > 0.96)),
     Claim(
-        "All five models are good where they were trained", lambda runs, _: min(runs[0].numbers(SMALL)[:5]) > 0.96, [0]
+        "two get only about half of the answers right",
+        lambda runs, _: max(sorted(runs[0].numbers(SMALL)[3:])[:2]) < 0.55,
+        [0],
     ),
-    Claim("four of them end between 0.42 and 0.51", lambda runs, _: sorted(runs[0].numbers(SMALL)[5:])[:4], [0]),
     Claim(
         "0.97 to 1.00 if one of the two tables starts at 0.02 (five seeds)",
         lambda runs, seed: [
@@ -281,17 +299,17 @@ LESSON_5 = [
         [*range(10), *MORE],
     ),
     Claim(
-        "Eleven more seeds ended between 0.53 and 0.95",
-        trained_anew("rotary", embedding_std=0.02),
-        [*range(5, 13), *MORE],
+        "Twelve more seeds ended between 0.44 and 0.87",
+        lambda runs, seed: small_scale(runs[0], seed)[1]()[40:].mean(),
+        TWELVE_MORE,
     ),
+    Claim("The twelve others, too, reach at least 0.97", with_slow_hand_capped, [*range(3), *TWELVE_MORE]),
     Claim(
-        "With only this hand capped, all five small-scale models work",
-        lambda runs, _: min(runs[0].numbers(CAPPED)[2::3]) > 0.96,
-        [0],
+        "capping the fast one changes the accuracy by less than 0.1",
+        fast_hand_changes_little,
+        [*range(3), *TWELVE_MORE],
     ),
-    Claim("capping the fast one hardly changes anything", fast_hand_changes_little, [0]),
-    Claim("dividing only the slow hand's positions works better in all five models", slow_alone_is_better, [0]),
+    Claim("in 13 of 15 models, dividing only the slow hand's positions works better", slow_alone_is_better, [0]),
     Claim("gets 0.33 to 0.50 of the sentences right (five seeds)", printed("model, p = train_to_tell", 1)),
     Claim("less than a billionth", each(REACH, lambda *n: n[0] < 1e-9)),
     Claim("In attention, it has more than a tenth", each(REACH, lambda *n: n[1] > 0.1)),
