@@ -139,6 +139,32 @@ def test_wrong_fixes_of_bug_hunts_are_told_like_other_mistakes_and_counted_apart
     assert re.search(r"bug hunt fixed_<wbr>other: .*?3 of 3", table)
 
 
+def test_where_no_two_make_the_same_mistake_the_report_tells_what_single_students_did_and_the_projector_does_not(
+    tmp_path,
+):
+    known = class_of(tmp_path, {"ada": (MISTAKE.name, UPPER), "bob": (OTHER.name, UPPER), "eve": (marks.OWN, UPPER)})
+    telling = report.Report(known).commonest()
+    assert telling.startswith("<p data-lesson=''>No two students made the same mistake")
+    assert "projector" not in telling
+    lines = re.findall(r"<li data-lesson=''.*?</li>", telling)
+    assert len(lines) == 2
+    for line, one, student in zip(lines, (MISTAKE, OTHER), ("Ada", "Bob"), strict=True):
+        assert f"<strong>{report.sentence(report.prose(one.name))}</strong>" in line
+        assert re.search(rf'causal_<wbr>mask, <a href="#c\d"><bdi>{student}</bdi></a>', line)
+        assert report.prose(report.sentence(one.look)) in line
+    assert "Eve" not in telling
+    screen = projector.body(known).partition("</section>")[0]
+    assert "No two students made the same mistake" in screen
+    assert report.sentence(MISTAKE.name) not in screen
+    assert "Made once" not in report.Report(class_of(tmp_path, {"eve": ("", UPPER)})).commonest()
+
+
+def test_the_courses_own_code_counts_in_bug_hunts_too_for_who_is_stuck(tmp_path):
+    known = class_of(tmp_path, {"ada": (marks.OWN, UPPER)})
+    known.rows += [hunt("ada", marks.OWN), hunt("ada", MISTAKE.name) | {"item": "fixed_other"}]
+    assert "the course's own code, 2 times: " in "".join(report.Report(known).stuck_in("")).replace("&#x27;", "'")
+
+
 def test_what_is_not_recognised_says_so_and_the_same_answer_of_several_is_told(tmp_path):
     known = class_of(tmp_path, {"ada": ("", UPPER), "bob": ("", UPPER), "eve": ("", UPPER + " ")})
     first, second = mistakes.mistakes_in(known, "exercise")
@@ -231,6 +257,10 @@ def test_a_wrong_line_far_below_is_on_its_screen():
     assert [shown[number] for number in wrong] == [lines[30]]
     assert len(shown) == projector.LINES + 1
     assert projector.part_to_show(lines[:5], {2}) == (lines[:5], {2})
+    for room in range(4, 20):
+        shown, wrong = projector.part_to_show(lines, {30}, room)
+        assert [shown[number] for number in wrong] == [lines[30]]
+        assert len(shown) <= room + 1
     assert projector.part_to_show(lines, set()) == ([*lines[: projector.LINES], "…"], set())
 
 
@@ -256,12 +286,43 @@ def test_a_lesson_has_screens_of_its_own_even_where_all_lessons_have_commoner_mi
     assert '<tr data-lesson="6">' in text
 
 
+def size_of_code(text, width=1920, height=1080):
+    """The size of the code on a screen in px, as the style sheet computes it."""
+    found = re.search(r'class="(pair|pile)" style="--longest: (\d+); --lines: (\d+); --room: (\d+)vh"', text)
+    wide = {"pair": 57, "pile": 92}[found[1]]
+    longest, lines, room = map(int, found.groups()[1:])
+    most = min(0.031 * width, (wide - 5) / 100 * width / longest / 0.61, room / 100 * height / lines / 1.5)
+    return max(0.0178 * width, most)
+
+
+@pytest.mark.parametrize("exercise", ["sinusoidal_encoding", "AttentionHead", "tiled_attention", "from_gpt2"])
+def test_code_on_a_screen_is_never_smaller_than_its_words_and_its_wrong_line_is_there(tmp_path, exercise):
+    for name, one in EXERCISES[exercise].mistakes.items():
+        mistake = mistakes.Mistake("5", exercise, exercise, name, one.why, one.look, {"ada", "bob"}, 2)
+        text = projector.screen(marks.Class(tmp_path, 1), [mistake], 1, 1)
+        assert size_of_code(text) >= 34, name
+        _, wrong = mistakes.answer_to_show(marks.Class(tmp_path, 1), mistake)
+        assert ("<mark>" in text) is bool(wrong), name
+        code = text.partition("<pre>")[2].partition("</pre>")[0]
+        assert max(len(line) for line in code.split('<span class="line"')) < 400, name
+
+
 def test_code_takes_the_shape_in_which_it_is_largest_and_long_lines_are_broken():
-    assert projector.shape(["x = 1"] * 4)[0] == "pile"
-    assert projector.shape(["x = 1"] * 14)[0] == "pair"
-    _, longest, lines = projector.shape([" ".join(["xx"] * 34), *["x = 1"] * 7])
+    assert projector.shape(["x = 1"] * 4, set()).kind == "pile"
+    assert projector.shape(["x = 1"] * 14, set()).kind == "pair"
+    _, longest, count, *_ = projector.shape([" ".join(["xx"] * 34), *["x = 1"] * 7], set())
     assert longest < 101
-    assert lines > 8
+    assert count > 8
+
+
+def test_code_for_which_no_screen_has_room_keeps_what_is_wrong_and_its_size():
+    lines = ["def long(x):", *(f"    value_{n} = x + {n}" for n in range(16))]
+    shown = projector.shape(lines, {9}, "Right", ["value_8 = x"], 40)
+    assert shown.size >= projector.SMALLEST
+    assert [shown.lines[n] for n in shown.wrong] == [lines[9]]
+    whole = projector.shape(lines[:16], set(), "One right way", lines[:9], 40)  # nothing may be left out
+    assert (whole.lines, whole.right) == (lines[:16], [])
+    assert projector.shape(["x = 1"] * 3, set(), "One right way", ["x = 2"], 20).right == ["x = 2"]
     assert projector.hanging("    x").startswith('<span class="line" style="--indent: 8ch">    ')
 
 
@@ -274,8 +335,8 @@ def test_code_is_broken_after_spaces_and_commas_alone():
     for most in range(1, 60):
         assert projector.wrapped(line, most)[0] <= max(most, len("    hidden"))
     assert projector.wrapped(line, 36) == [len("    hidden ="), len("        scores.masked_fill(~mask,"), 23]
-    assert sum(projector.wrapped("x" * 97, 48)) == 97
-    assert projector.shape(["x" * 97])[1] == 97, "so the letters are smaller"
+    assert projector.wrapped("x" * 97, 48) == [report.LONG, 97 - report.LONG + projector.HANGING]
+    assert '<span class="keep">' not in projector.hanging("    " + "x-" * 40), "no screen is as wide"
     shown = projector.hanging("    x = '<b>', \"</span>\"")
     assert "<b>" not in shown
     assert "&lt;b&gt;" in shown
@@ -329,7 +390,7 @@ def test_a_screen_shows_an_exercise_before_a_bug_hunt_if_there_is_room_for_it(tm
         known.rows += [hunt(one, MISTAKE.name) for one in ("bob", "eve")]
         known.works |= {(one, "fixed_mask"): {"source": "def fixed_mask(n):\n    pass"} for one in ("bob", "eve")}
         (screen,) = re.findall(r'<section class="screen">.*?</section>', projector.body(known), re.DOTALL)
-        assert f"<h2><code>{shown}</code></h2>" in screen
+        assert f"<h2><code>{shown}</code> " in screen
 
 
 def test_an_identifier_at_the_start_of_a_title_keeps_its_case():

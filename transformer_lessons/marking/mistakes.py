@@ -23,6 +23,7 @@ from transformer_lessons.marking.verdicts import TOO_SLOW, course
 
 UNKNOWN = "not recognised"
 SUSPICIOUS = 3  # who run out of time, and nobody does not
+ONE_OF_MANY = "One right way"
 ROOM = 10  # lines of a right answer that are shown beside a wrong one
 COMMENT = re.compile(r"\s*#[^'\"]*$")
 TEXTS = re.compile(r'"[^"\n]*"|\'[^\'\n]*\'')
@@ -176,7 +177,7 @@ def lines_instead(mistake: Mistake, lines: list[str], wrong: set[int]) -> tuple[
     lacking = [line for line in solution.splitlines() if plain(line)[0] not in answer]
     if not 0 < len(lacking) <= len(own) / 2:
         lacking = [line for line in solution.splitlines() if not line.startswith(("import ", "from "))]
-    return ("One right way", textwrap.dedent("\n".join(lacking)).splitlines()) if len(lacking) <= ROOM else ("", [])
+    return (ONE_OF_MANY, textwrap.dedent("\n".join(lacking)).splitlines()) if len(lacking) <= ROOM else ("", [])
 
 
 def wrong_lines(answer: str, variants: list[str], solution: str) -> set[int]:

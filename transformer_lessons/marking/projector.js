@@ -61,6 +61,7 @@ function show() {
   parts[place].classList.toggle("told-all", parts[place].querySelector(".answer.shown") !== null);
   history.replaceState(null, "", `${location.pathname}#${lesson}-${place + 1}`);
   leaveOut(null);
+  [...parts[place].querySelectorAll(".step.shown")].pop()?.scrollIntoView({ block: "nearest" });
   hint();
 }
 

@@ -3,11 +3,22 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
+from math import ceil
+from typing import NamedTuple
 
 from transformer_lessons.marking.marks import OWN, Class
-from transformer_lessons.marking.mistakes import Mistake, answer_to_show, handed_in, lines_instead, mistakes_in
+from transformer_lessons.marking.mistakes import (
+    ONE_OF_MANY,
+    Mistake,
+    answer_to_show,
+    handed_in,
+    lines_instead,
+    mistakes_in,
+)
 from transformer_lessons.marking.naming import clean
 from transformer_lessons.marking.report import (
+    LONG,
+    NO_TWO,
     answered,
     asked,
     broken,
@@ -27,11 +38,13 @@ from transformer_lessons.tools import atomic
 
 LINES = 16  # of an answer on a screen
 MANY = 0.4  # of the answers to a question, which are wrong
-WRAPS = range(48, 101, 4)  # after how many characters a line may be broken
 HANGING = 4  # characters by which the rest of a broken line is indented
-LARGEST = 3.1  # size of code, in % of the window's width
-HEADING = 2  # lines of code that take as much room as a heading
-SHAPES = {"pile": (86, 36), "pair": (52, 70)}  # the room for code above the words or beside them, in % of the window
+SMALLEST, LARGEST = 1.78, 3.1  # size of code, in % of the window's width; the words are as large as the smallest
+MARGIN, HEADING = 1, 2  # lines of code that take as much room as the margin of code, and as a heading and a margin
+SHAPES = {"pile": 86, "pair": 52}  # the width for code above the words or beside them, in % of the window's
+HEIGHT, WORDS, LINE = 78, 7, 4.4  # in % of the window's: below the titles; around the words, and of each line of them
+LETTERS = 96  # in a line of words below the code
+WIDE, HIGH = 0.61, 1.5  # a letter and a line of code, beside the size of its letters
 
 
 def write_projector(known: Class) -> None:
@@ -64,7 +77,7 @@ def begun(lesson: str) -> str:
 
 def nothing(lesson: str = "") -> str:
     title = f'<p class="rank">{title_of(lesson)}</p>' if lesson else ""
-    return f"{begun(lesson)}{title}<h2>No mistake was made twice.</h2></section>"
+    return f"{begun(lesson)}{title}<h2>{NO_TWO}</h2></section>"
 
 
 def screen(known: Class, group: list[Mistake], rank: int, count: int, only: str = "") -> str:
@@ -76,12 +89,12 @@ def screen(known: Class, group: list[Mistake], rank: int, count: int, only: str 
     mistake, lines, wrong = min(shown, key=lambda one: how_long(one[1], one[0].is_hunt))
     share = counted(group)
     title, right = lines_instead(mistake, lines, wrong)
-    lines, wrong = part_to_show(lines, wrong)
-    right = [clean(line, 200) for line in right]
-    kind, longest, count_of_lines = shape(lines, right)
-    code = f"<pre>{''.join(hanging(line, n in wrong) for n, line in enumerate(lines))}</pre>" if lines else ""
-    instead = f"<pre>{''.join(map(hanging, right))}</pre>" if right else ""
-    instead = f'<div class="step right"><h3>{title}</h3>{instead}</div>' if title else ""
+    words = ceil(max(len(mistake.look) + len("Where to look: "), len(mistake.why)) / LETTERS)
+    form = shape(lines, wrong, title, [clean(line, 200) for line in right], round(WORDS + LINE * words))
+    code = "".join(hanging(line, n in form.wrong) for n, line in enumerate(form.lines))
+    code = f"<pre>{code}</pre>" if code else ""
+    instead = f"<pre>{''.join(map(hanging, form.right))}</pre>" if form.right else ""
+    instead = f'<div class="step right"><h3>{form.title}</h3>{instead}</div>' if form.title else ""
     answer = f"<h3>{sentence(prose(mistake.name))}</h3><p>{prose(to_all(mistake.why))}</p>"
     look = (
         f'<p class="look step"><strong>Where to look:</strong> {prose(to_all(mistake.look))}</p>'
@@ -90,10 +103,9 @@ def screen(known: Class, group: list[Mistake], rank: int, count: int, only: str 
     )
     return (
         f'{begun(only)}<p class="rank">{rank} of {count} · {title_of(mistake.lesson)} · '
-        f"{share}</p><h2><code>{broken(mistake.item)}</code></h2>"
-        f'<div class="{kind}" style="--longest: {longest}; --lines: {count_of_lines}">{code}'
-        f'<div class="told"><p class="ask">What is wrong here?</p>'
-        f'{look}<div class="step answer">{answer}</div></div>{instead}</div></section>'
+        f'{share}</p><h2><code>{broken(mistake.item)}</code> <span class="ask">What is wrong here?</span></h2>'
+        f'<div class="{form.kind}" style="--longest: {form.longest}; --lines: {form.rows}; --room: {form.room}vh">'
+        f'{code}<div class="told">{look}<div class="step answer">{answer}</div></div>{instead}</div></section>'
     )
 
 
@@ -102,13 +114,15 @@ def how_long(lines: list[str], is_hunt: bool) -> tuple[bool, bool, bool, int]:
     return not 0 < len(lines) <= LINES, is_hunt, not lines, len("\n".join(lines))
 
 
-def part_to_show(lines: list[str], wrong: Collection[int]) -> tuple[list[str], set[int]]:
-    """(as many lines of an answer as a screen has room for, the wrong ones among them; the numbers of these)"""
-    first = max(0, min(max(wrong, default=0) + 3, len(lines)) - LINES)
+def part_to_show(lines: list[str], wrong: Collection[int], room: int = LINES) -> tuple[list[str], set[int]]:
+    """(as many lines of an answer as there is room for, with the last wrong one; the numbers of the wrong ones)"""
+    after = min(3, room - 3)
+    first = max(0, min(max(wrong, default=0) + after, len(lines)) - room)
     whose = next((line for line in reversed(lines[: first + 2]) if not line.startswith(" ")), "")
     head = [whose, "…"] if first else []
-    part = lines[first + len(head) : first + LINES]
-    more = ["…"] * (first + LINES < len(lines))
+    end = len(lines) if len(lines) - first - room == 1 else first + room  # "…" would take as much room as the line
+    part = lines[first + len(head) : end]
+    more = ["…"] * (end < len(lines))
     numbers = {number - first for number in wrong if number - first >= len(head)}
     return [clean(line, 200) for line in (*head, *part, *more)], numbers
 
@@ -127,7 +141,7 @@ def wrapped(line: str, most: int) -> list[int]:
     text = line.lstrip()
     indent = len(line) - len(text)
     parts = [indent]
-    for piece in re.findall(r"\s*(?:[^\s,]+,*|,+)", text):
+    for piece in re.findall(rf"\s*(?:[^\s,]{{1,{LONG}}},*|,+)", text):
         if parts[-1] + len(piece) > most and parts[-1] > indent:
             parts.append(indent + HANGING + len(piece.lstrip()))
         else:
@@ -135,20 +149,52 @@ def wrapped(line: str, most: int) -> list[int]:
     return parts
 
 
-def shape(lines: Sequence[str], right: Sequence[str] = ()) -> tuple[str, int, int]:
-    """(above the words or beside them, characters in a line, lines): where code is largest on a wide screen.
+class Form(NamedTuple):
+    """What a screen shows of an answer, and how."""
 
-    A broken line costs as much as letters that are smaller by a seventh.
+    kind: str  # the code above the words or beside them
+    longest: int  # characters in a line
+    rows: int  # lines, with what takes as much room
+    room: int  # for them, in % of the window's height
+    lines: list[str]
+    wrong: set[int]  # the numbers of the wrong ones
+    title: str
+    right: list[str]
+
+    @property
+    def size(self) -> float:
+        """The size of the letters on a wide screen."""
+        return min(LARGEST, SHAPES[self.kind] / self.longest / WIDE, self.room * 9 / 16 / self.rows / HIGH)
+
+
+def shape(
+    lines: list[str], wrong: Collection[int], title: str = "", right: Sequence[str] = (), words: int = 40
+) -> Form:
+    """The form in which code is largest; one line after another is left out until it is as large as the words.
+
+    Where it is not certain which lines are wrong, none of them is, and the window scrolls.
     """
-    best = (0.0, "pile", 30, len(lines))
-    for kind, (width, height) in SHAPES.items():
-        for most in WRAPS:
-            parts = [part for line in (*lines, *right) for part in wrapped(line, most)]
-            count, longest = len(parts) + HEADING * bool(right), max([30, *parts])
-            size = min(LARGEST, width / longest / 0.6, height * 9 / 16 / max(count, 1) / 1.5)
-            worth = size / (1 + (len(parts) - len(lines) - len(right)) / 7)
-            best = max(best, (worth, kind, longest, count), key=lambda one: one[0])
-    return best[1:]
+    ways = [(title, [*right]), ("", [])] if title == ONE_OF_MANY else [(title, [*right])]
+    for room in range(max(4, min(len(lines), LINES)), 3, -1) if wrong else [LINES]:
+        for told, instead in ways:
+            form = largest(*part_to_show(lines, wrong, room), told, instead, words)
+            if form.size >= SMALLEST:
+                return form
+    return form
+
+
+def largest(lines: list[str], wrong: set[int], title: str, right: list[str], words: int) -> Form:
+    """The form in which these lines are largest; a broken line costs as much as letters smaller by a seventh."""
+    forms = []
+    for kind, width in SHAPES.items():
+        room = HEIGHT - words if kind == "pile" else HEIGHT
+        for most in range(30, int(width / SMALLEST / WIDE), 4):
+            parts, instead = ([part for line in code for part in wrapped(line, most)] for code in (lines, right))
+            rows = len(parts) + MARGIN + (HEADING + len(instead) if right else bool(title))
+            form = Form(kind, max([30, *parts, *instead]), rows, room, lines, wrong, title, right)
+            broken_lines = len(parts) + len(instead) - len(lines) - len(right)
+            forms.append((form.size / (1 + broken_lines / 7), form))
+    return max(forms, key=lambda one: (one[1].size >= SMALLEST, one[0]))[1]
 
 
 def choice(known: Class) -> str:

@@ -16,7 +16,7 @@ for (const button of document.querySelectorAll(".sort")) {
 const buttons = [...document.querySelectorAll("#choice button")], results = document.querySelector("table.class");
 const heads = results ? [...results.tHead.rows[0].cells] : [];
 const columns = heads.flatMap((cell) => Array(cell.colSpan).fill(cell.dataset.lesson || ""));
-const PARTS = "#lessons tr[data-lesson], #next li, #stuck tbody tr, #exercises tbody tr, #mistakes > div, "
+const PARTS = "#lessons tr[data-lesson], #next [data-lesson], #stuck tbody tr, #exercises tbody tr, #mistakes > div, "
   + "#questions :is(tr, li)[data-lesson], #unread > div, #code details";
 // The lesson stands in the address, for links and reloads, and is passed on to the projector.
 function only(lesson) {

@@ -62,7 +62,10 @@ COMMONEST = 5  # mistakes that get a screen each
 HARDEST = 8  # exercises that are listed where all lessons are chosen
 LEFT, SILENT = 3, 3  # untouched exercises that most have solved, or lessons not handed in, that make a student stuck
 FEW = 3  # exercises of which somebody stuck has solved less than a third
+NO_TWO = "No two students made the same mistake that there is something to say about."
+SHOW = '<p class="script"><a class="of-lesson" href="report-anonymous.html">Show them on the projector ↗</a></p>'
 STUCK = 8  # students with a line of their own
+LONG = 76  # letters in a row, which may be broken anywhere
 SHOWN = 3  # wrong answers to which the line of somebody stuck leads
 
 
@@ -419,19 +422,24 @@ class Report:
     # Mistakes
 
     def commonest(self) -> str:
-        """The mistakes that are worth a word to all, in short: those of all lessons, or of one."""
-        lines = []
+        """What is worth a word to all, in short: of all lessons, or of one."""
+        before, lines, where = [], [], ""
         for lesson in ("", *self.known.lessons()):
-            for group in worth_telling([one for one in self.telling if lesson in ("", one.lesson)]):
-                name, told = sentence(prose(group[0].name)), prose(sentence(group[0].look or group[0].why))
-                lines.append(
-                    f"<li data-lesson='{lesson}'{' class=more' * bool(lesson)}><strong>{name}</strong> "
-                    f"<span class='quiet'>{counted(group, with_names=True)}</span><br>{told}</li>"
-                )
-        where = (
-            '<p class="script"><a class="of-lesson" href="report-anonymous.html">Show them on the projector ↗</a></p>'
-        )
-        return f'<ol class="next">{"".join(lines)}</ol>{where}' if lines else "<p>No mistake was made twice.</p>"
+            here = f"data-lesson='{lesson}'{' class=more' * bool(lesson)}"
+            mistakes = [one for one in self.telling if lesson in ("", one.lesson)]
+            told = [(group[0], counted(group, with_names=True)) for group in worth_telling(mistakes)]
+            if told:
+                where = SHOW
+            else:
+                single = [one for one in mistakes if is_telling(one)][:COMMONEST]
+                told = [(one, f"{broken(one.item)}, {self.names(one.students, one.item)}") for one in single]
+                before.append(f"<p {here}>{NO_TWO}{' Made once:' * bool(told)}</p>")
+            lines += [
+                f"<li {here}><strong>{sentence(prose(one.name))}</strong> <span class='quiet'>{who}</span><br>"
+                f"{prose(sentence(one.look or one.why))}</li>"
+                for one, who in told
+            ]
+        return f'{"".join(before)}<ol class="next">{"".join(lines)}</ol>{where}'
 
     def exercises(self) -> str:
         """Exercises and bug hunts by how many have them wrong: the first of all lessons, or all of one."""
@@ -551,7 +559,9 @@ class Report:
         left = [row["item"] for row in rows if row["status"] == "untouched" and row["item"] in most]
         same = defaultdict(list)
         for row in wrong:
-            if row["kind"] == "exercise" and row["mistake"]:  # a hunt's own bug may be one of these
+            if row["mistake"] == OWN or (
+                row["kind"] == "exercise" and row["mistake"]
+            ):  # others may be a hunt's own bug
                 same[row["mistake"]].append(row["item"])
         found = [
             f"the same mistake after a change: {self.to_code(student, row['item'])}, {prose(row['mistake'])}"
@@ -680,6 +690,11 @@ def to_texts(words: str, lesson: str, waiting: int | str) -> str:
     return f'<a href="grading.html{f"#{lesson}" * bool(lesson)}">{words}</a>' if waiting else words
 
 
+def is_telling(one: Mistake) -> bool:
+    """Is there something to say about it that helps with the subject?"""
+    return bool(one.why) and one.name not in (NOT_RUN, BUT_FOR, OWN)
+
+
 def worth_telling(mistakes: list[Mistake]) -> list[list[Mistake]]:
     """The commonest that more than one has made, and about which there is something to say. A group is one.
 
@@ -687,7 +702,7 @@ def worth_telling(mistakes: list[Mistake]) -> list[list[Mistake]]:
     """
     groups = defaultdict(list)
     for one in mistakes:
-        if one.why and one.name not in (NOT_RUN, BUT_FOR, OWN):
+        if is_telling(one):
             groups[one.name if one.name != UNKNOWN else (one.item, one.digest)].append(one)
     ordered = sorted(groups.values(), key=lambda group: (-len(who_made(group)), -len(group)))
     return [group for group in ordered if len(set().union(*(one.by for one in group))) > 1][:COMMONEST]
@@ -834,7 +849,8 @@ def in_pieces(code: str) -> str:
     for piece in re.findall(r"\s+|[^\s,]+,*|,+", code):
         if parts and not parts[-1].isspace() and not piece.isspace():
             parts.append("<wbr>")
-        parts.append(f'<span class="keep">{piece}</span>' if re.search(r"[-+/|%?!)\]}]", piece) else piece)
+        kept = re.search(r"[-+/|%?!)\]}]", piece) and len(piece) < LONG
+        parts.append(f'<span class="keep">{piece}</span>' if kept else piece)
     return "".join(parts)
 
 

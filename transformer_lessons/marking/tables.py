@@ -294,7 +294,7 @@ def students_in(rows: list[list[Cell]], target: int, students: Collection[str]) 
     columns = [
         [row[place].text if place < len(row) else "" for row in rows] for place in range(width) if place != target
     ]
-    return [named_by(text, students) for text in fullest(columns, students)]
+    return [named_by(text, students) for text in fullest(columns, students) or [""] * len(rows)]
 
 
 def column_of(header: list[str], wanted: str | None) -> int:
