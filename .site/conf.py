@@ -54,6 +54,7 @@ NbElementRenderer.render_image = render_image
 def visit_fold(translator, node):
     """A fold is named by its own words, "Show the output", and what is folded above an output is code."""
     what = "code" if "above-input" in node["classes"] else "output"
+    what = "imports" if "tag_imports" in node.parent["classes"] else what
     translator.body.append(
         f'<details class="admonition hide {" ".join(node["classes"])}">\n<summary>\n'
         f'<p class="collapsed admonition-title">Show the {what}</p>\n'
@@ -98,11 +99,16 @@ def stand_alone(app, page, template, context, doctree):
 
 
 def only_used(styles, used):
-    """The rules of a flat style sheet, without those for classes that are used nowhere."""
+    """The rules of a flat style sheet, without those for classes that are used nowhere; of :is(…), one is enough."""
+
+    def are_known(selector):
+        return set(re.findall(r"\.([a-zA-Z][\w-]*)", selector)) <= used
 
     def is_used(selector):
         here = re.sub(r":not\([^)]*\)|\[[^]]*\]", "", selector)
-        return set(re.findall(r"\.([a-zA-Z][\w-]*)", here)) <= used
+        return are_known(
+            re.sub(r":is\(([^()]*)\)", lambda one: next(filter(are_known, one[1].split(",")), one[1]), here)
+        )
 
     def kept(rule):
         selectors = list(filter(is_used, [rule[1]] if "(" in rule[1] else rule[1].split(",")))

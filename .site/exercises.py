@@ -80,11 +80,12 @@ def exercises_page(tried):
         f"{HIDE_TOC}# Exercises\n\n{len(EXERCISES)} exercises, about {round(minutes / 60)} hours in all. "
         f"The checks know {number_of_mistakes():,} mistakes by name: the page of each "
         "exercise lists its own, and has hints and a solution, folded. "
-        f"{len(tried)} exercises can be [typed in the page](../try.md), which checks them.\n\n"
+        f"{len(tried)} exercises can be typed right here.\n\n"
+        '<p class="start"><a class="button" href="../try.html">Type the code, and the page checks it</a></p>\n\n'
         '<form class="filter" hidden><label>Show exercises with <input type="search" autocomplete="off"></label> '
         '<label>Difficulty <select><option value="">any</option><option>1</option><option>2</option>'
         "<option>3</option></select></label> <output></output></form>\n\n"
-        f'<div class="index" data-filter="exercise">\n{rows}</div>\n\n' + contents("Exercises", EXERCISES)
+        f'<div class="index" data-filter="exercise">\n{rows}</div>\n\n' + contents("Exercises", ["/try", *EXERCISES])
     )
 
 

@@ -1,6 +1,7 @@
 """The pages of the lessons, from the committed notebooks."""
 
 import ast
+import itertools
 import json
 import re
 from html import escape
@@ -8,6 +9,7 @@ from html import escape
 import repository
 from anchors import slug
 from exercises import EXERCISES, hints, samples
+from markup import playground_of
 from questions import question_html
 from try_it import STYLES_AND_SCRIPTS, TRIED, editor
 
@@ -31,6 +33,7 @@ def lesson_page(path):
     first["source"] = with_facts(first["source"])
     title, promise, rest = first["source"].split("\n\n", 2)
     first["source"] = f"{title}\n\n{promise}\n\n{actions(path)}\n\n{rest}"
+    first["source"], others = with_picture_alive(first["source"], others)
     cells, seen = [first, markdown_cell("contents", headings_of(notebook))], set()
     others = [part for cell in others for part in with_drawing_apart(cell)]
     for number, (cell, following) in enumerate(zip(others, [*others[1:], first], strict=True)):
@@ -53,6 +56,16 @@ def lesson_page(path):
     if any('class="try-it"' in "".join(cell["source"]) for cell in cells):
         cells.append(markdown_cell("editors", STYLES_AND_SCRIPTS.format("../")))
     return json.dumps(notebook | {"cells": cells}, ensure_ascii=False)
+
+
+def with_picture_alive(text, cells):
+    """A playground above the first heading comes up to the title's picture, which is left for where no script runs."""
+    above = itertools.takewhile(lambda cell: not "".join(cell["source"]).startswith("## "), cells)
+    at = next((at for at, cell in enumerate(above) if playground_of(cell)), None)
+    if at is None:
+        return text, cells
+    end = re.search(r"^!\[.*\)$", text, flags=re.MULTILINE).end()
+    return f"{text[:end]}\n\n{playground_of(cells[at])}{text[end:]}", cells[: at - 1] + cells[at + 1 :]
 
 
 def to_be_typed(source):
@@ -187,7 +200,7 @@ IMPORTS = (ast.Import, ast.ImportFrom)
 
 
 def mark_imports(cell):
-    """Tags a cell of imports, and what prepares for them: it is left out where a lesson is presented."""
+    """Tags a cell of imports, and what prepares for them: it is folded, and left out where a lesson is presented."""
     source = "".join(cell["source"])
     if cell["outputs"] or not source.startswith(("import ", "from ")):
         return
@@ -195,7 +208,8 @@ def mark_imports(cell):
     imports = [line for line in body if isinstance(line, IMPORTS)]
     calls = [line for line in body if isinstance(getattr(line, "value", None), ast.Call)]  # such as set_num_threads(1)
     if len(imports) > 1 and len(imports) + len(calls) == len(body):
-        cell["metadata"] = cell["metadata"] | {"tags": [*cell["metadata"].get("tags", []), "imports"]}
+        tags = [*cell["metadata"].get("tags", []), "imports", "hide-input"]
+        cell["metadata"] = cell["metadata"] | {"tags": tags}
 
 
 def help_for(source, seen):

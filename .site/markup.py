@@ -62,6 +62,13 @@ def paragraphs(text):
     return "\n".join(re.sub(r"^(?=[-+] )", r"\\", line) for line in lines)
 
 
+def playground_of(cell):
+    """The playground that a cell of a notebook shows, as it was saved: one piece of HTML; or None."""
+    shown = ("".join(output["data"].get("text/html", "")) for output in cell.get("outputs", []) if "data" in output)
+    found = next((text for text in shown if text.startswith('<div class="playground')), None)
+    return found and re.sub(r"\n\s+", "\n", found)
+
+
 def choices(name, legend, labels, panels):
     """Labels to click, and for each the panel that it shows, without a blank line, so that Markdown takes it whole."""
     tabs = "".join(

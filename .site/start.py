@@ -14,17 +14,18 @@ from by_hand import by_hand
 from diagrams import icon
 from exercises import EXERCISES, number_of_mistakes
 from facts import facts_of
-from markup import HIDE_TOC, choices, coloured, contents, html
+from markup import HIDE_TOC, choices, coloured, contents, html, playground_of
 from opening import opening
 from poster import poster
+from try_it import TRIED
 from verdicts import verdict
 
 from transformer_lessons.exercises import check
 from transformer_lessons.inspection.explorer import PAGES
 from transformer_lessons.tools.memory import COURSE
 
-CLAIM = "Build the Transformer from a weighted average, every step from scratch, every step checked."
-PROMISE = "A free course in Jupyter notebooks, for anyone who knows some Python and linear algebra."
+CLAIM = "Build the Transformer from scratch.<br>Type the code, and the page names your mistake."
+PROMISE = "A free course, from a weighted average to a model that writes plays, for anyone who knows some Python."
 EVIDENCE = "How sharp are the checks? <evidence>"  # its own heading says what has been found
 FOR_TEACHERS = (
     "## For teachers\n\n"
@@ -63,7 +64,7 @@ def front_page(lessons):
         + contents("Lessons", [f"notebooks/{path.stem}" for path in lessons])
         + contents(
             "To look things up",
-            ["exercises/index", "try", "wrong_lines", "notebooks/glossary", "reference/index", "teaching", EVIDENCE],
+            ["exercises/index", "wrong_lines", "notebooks/glossary", "reference/index", "teaching", EVIDENCE],
         )
     )
 
@@ -86,8 +87,8 @@ def beginning(lessons):
         f'<p class="start"><a class="button" href="notebooks/{lessons[0].stem}.html">Start lesson 1</a> '
         '<a class="button quiet" href="#run-it-on-your-machine">Run it yourself</a> '
         '<button class="button quiet present" hidden title="Or press p">Present</button></p>\n\n'
-        f"</div><div>\n\n{{.facts}}\n{len(lessons)} lessons · {len(EXERCISES)} exercises · "
-        f"about {hours} hours<br>no GPU · MIT licence\n\n</div></div>\n\n"
+        f"</div><div>\n\n{{.facts}}\n{len(lessons)} lessons · about {hours} hours · MIT licence<br>"
+        f"{len(EXERCISES)} exercises in Jupyter, [{len(TRIED)} of them right here](try.md)\n\n</div></div>\n\n"
         f"{poster()}\n\n{{.behind}}\n"
         "This is what you will have built: lesson 8 trains such a model, and lesson 11 looks inside. Its code here is "
         f'<a href="beside/live/model.js">the Transformer in {lines_of_the_model()} lines of JavaScript</a>, under '
@@ -102,7 +103,7 @@ def tried_out(lesson):
         "“Bank” means one thing beside a river and another beside savings. This is how a Transformer works it out, in "
         f"numbers that you can check.\n\n{opening()}\n\n"
         f"## Drag the query\n\nThe same with four vectors, as you will build it in lesson 1.\n\n"
-        f"{first_playground(lesson)}\n\n"
+        f"{playground(lesson, 'drag_the_query')}\n\n"
         "## The checks name your mistake\n\n"
         f"They know {number_of_mistakes():,} mistakes, run them on the same "
         "inputs as your answer, and name the one that gives *your* numbers. Choose an answer, and see what the "
@@ -133,16 +134,10 @@ def source():
     return f" All of it, tests included, is [on GitHub]({address})." if address else ""
 
 
-def first_playground(lesson):
-    """The playground of a lesson, as it was saved."""
+def playground(lesson, name):
+    """A playground of a lesson, as it was saved."""
     cells = json.loads(lesson.read_text(encoding="utf-8"))["cells"]
-    saved = [
-        "".join(output["data"]["text/html"])
-        for cell in cells
-        for output in cell.get("outputs", [])
-        if "text/html" in output.get("data", {})
-    ]
-    return re.sub(r"\n\s+", "\n", next(html for html in saved if html.startswith('<div class="playground')))
+    return playground_of(next(cell for cell in cells if "".join(cell["source"]) == f"playgrounds.{name}()"))
 
 
 @cache

@@ -83,9 +83,9 @@ globalThis.recording = (root, picture, {weight, tokens, heads, squares, draw}) =
 
   // --- the clock: slowly at first, then faster; a few times, and then it rests ---
 
-  const begin = () => {  // where the line is half full, and the word that comes is a likely one
-    const half = x.findIndex(place => place > 0.55 * picture.wide);
-    let token = beforeWord(Math.max(first, Math.min(half, Math.round(last / 2))));
+  const begin = () => {  // where the line is nearly full, and the word that comes is a likely one
+    const full = picture.wide ? x.findIndex(place => place > 0.85 * picture.wide) : -1;  // none: the line is longer than the text, or not yet measured
+    let token = beforeWord(Math.max(first, Math.min(full < 0 ? last : full, Math.round(0.7 * last))));
     while (drawn[token] < 0.3) token = beforeWord(token + 1);
     return {token, level: 0};
   };

@@ -131,13 +131,23 @@ globalThis.finder = (() => {
 // The page of the search.
 (() => {
   const list = document.querySelector('#found'), how = document.querySelector('#how-many'), field = document.querySelector('.find input');
+  const choices = document.querySelector('#kinds'), KINDS = {lesson: 'in lessons', glossary: 'in the glossary', exercise: 'exercises', mistake: 'mistakes', code: 'in the code', teaching: 'for teachers', start: 'about the course'};
   if (!list) return;
+  let only = null;  // one kind, if it has been chosen
   function show(question) {
-    const {best, exact, words, right} = finder.find(question);
+    const {best: all, exact, words, right} = finder.find(question), best = all.filter(({kind}) => !only || kind === only);
+    choices.replaceChildren(...Object.entries(KINDS).flatMap(([kind, name]) => {
+      const many = all.filter(thing => thing.kind === kind).length;
+      return many ? [Object.assign(document.createElement('button'), {type: 'button', textContent: `${many} ${many === 1 ? name.replace(/^(\w+)s$/, '$1') : name}`, ariaPressed: String(kind === only), onclick: () => {
+        only = kind === only ? null : kind;
+        show(question);
+        choices.querySelector('[aria-pressed="true"]')?.focus();
+      }})] : [];
+    }));
     document.querySelector('#examples').hidden = words.length > 0;
-    how.textContent = !words.length ? '' : exact || !best.length
-      ? `${best.length || 'Nothing'} found for “${right.join() === words.join() ? question : right.join(' ')}”${best.length > 50 ? '; here are the best 50:' : '.'}`
-      : `Nothing contains all of “${question}”. The nearest matches:`;
+    const meant = right.join() === words.join() ? question : right.join(' ');
+    how.textContent = !words.length ? '' : !best.length ? `Nothing found for “${meant}”.`
+      : exact ? `${best.length > 50 ? 'The 50 best matches' : 'Found'} for “${meant}”:` : `Nothing contains all of “${question}”. The nearest matches:`;
     const items = new Map();  // a mistake that several exercises share stands once
     for (const thing of best.slice(0, 50)) {
       const link = Object.assign(document.createElement('a'), {textContent: curled(thing.title), href: thing.address});
@@ -159,7 +169,7 @@ globalThis.finder = (() => {
     event.preventDefault();
     show(field.value);
   };
-  field.oninput = () => show(field.value);
+  field.oninput = () => { only = null; show(field.value); };
   show(field.value);
   if (!field.value) field.focus();
 })();

@@ -108,10 +108,10 @@ globalThis.curled = text => text.replace(/(?<=\p{L})'(?=\p{L})|(?<=s)'(?=\s)/gu,
   };
 
   // A playground leaves room for what leads to it: its plane gives way.
-  const makeRoom = () => document.querySelectorAll('article .cell .playground .plane').forEach(plane => {
+  const makeRoom = () => document.querySelectorAll('article:not(:has(.hero)) .playground .plane').forEach(plane => {
     plane.style.maxWidth = '';
     if (!root.classList.contains('presenting')) return;
-    const piece = plane.closest('.cell');
+    const piece = plane.closest('.cell') ?? plane.closest('.playground');
     let first = piece;
     while (!heading(first) && first.previousElementSibling) first = first.previousElementSibling;
     const high = room() / 0.95 - (box(piece).height - box(plane).height) - (box(piece).top - box(first).top);
@@ -174,7 +174,7 @@ globalThis.curled = text => text.replace(/(?<=\p{L})'(?=\p{L})|(?<=s)'(?=\s)/gu,
       set(size);
       if (from(shown[0], shown.at(-1)) <= room() - over(shown[0])) return;
     }
-    if (shown.some(piece => piece.matches('.live') || piece.querySelector('.playground, .live')))  // a playground is used as a whole, and so is the model
+    if (shown.some(piece => piece.matches('.live, .playground') || piece.querySelector('.playground, .live')))  // a playground is used as a whole, and so is the model
       for (const size of [0.85, 0.8, 0.75, 0.7]) {
         set(size);
         if (from(shown[0], shown.at(-1)) <= room() - over(shown[0])) return;
@@ -194,11 +194,14 @@ globalThis.curled = text => text.replace(/(?<=\p{L})'(?=\p{L})|(?<=s)'(?=\s)/gu,
     count();
     pieces().forEach(piece => piece.classList.toggle('elsewhere', !shown.includes(piece)));
   };
+  // The title's screen says what the lesson is; its picture comes after that.
+  const facts = document.querySelector('ul.facts'), plate = document.querySelector('article h1 ~ .diagram'), below = facts?.previousElementSibling;
   const present = begin => {
     document.querySelectorAll('details.extra').forEach(extra => extra.replaceWith(...extra.lastElementChild.childNodes));  // all is presented
     document.querySelectorAll('#__toc, #__navigation').forEach(drawer => { drawer.checked = false; });
     const first = pieces().find(piece => box(piece).bottom > 0);  // what was at the top stays there
     const presenting = root.classList.toggle('presenting');
+    if (facts && plate) presenting ? plate.before(facts) : below.after(facts);
     fit();
     resize();
     makeRoom();
@@ -385,6 +388,9 @@ globalThis.curled = text => text.replace(/(?<=\p{L})'(?=\p{L})|(?<=s)'(?=\s)/gu,
           : /\w-\w/.test(part) ? [Object.assign(document.createElement('span'), {className: 'whole', textContent: part})] : [part]));
     });
   });
+
+  // What the list of parts cuts off, it says where a pointer rests.
+  document.querySelectorAll('.toc-tree a').forEach(link => { link.title = link.textContent; });
 
   // A long name in a table or a list of contents goes on after an underscore, or before a capital.
   document.querySelectorAll(':is(article table, .toc-tree) code').forEach(code => {

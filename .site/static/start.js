@@ -31,7 +31,7 @@
         one.style.visibility = run && key > token ? 'hidden' : '';
       });
       squares.forEach((square, number) => square.classList.toggle('chosen', number === head));
-      if (whole) grid.style.setProperty('--seen', run ? `${100 * (token + 1) / count}%` : '100%');
+      if (whole) grid.style.setProperty('--zoom', run ? count / (token + 1) : 1);  // what is written so far fills the squares
       if (!reached) return;
       const most = row.map((share, key) => [share, key]).filter(([share]) => share > 0.03).sort(([a], [b]) => b - a).slice(0, 3);
       const looks = most.map(([, key]) => placed(key)).join(', ') || 'many tokens a little';

@@ -153,7 +153,7 @@ def tap(browser, words):
 def search(browser, site):
     see(browser, 1300, "light")
     visit(browser, (site / "search.html").as_uri() + "?q=standard+deviation")
-    WebDriverWait(browser, 20).until(lambda b: "found" in b.find_element(By.ID, "how-many").text)
+    WebDriverWait(browser, 20).until(lambda b: "for “" in b.find_element(By.ID, "how-many").text)
     links = browser.find_elements(By.CSS_SELECTOR, "#found li a")
     found = [link.get_attribute("href") for link in links]
     right = any("03_scaling.html" in address for address in found)
@@ -671,6 +671,10 @@ const lines = document.querySelectorAll('.live .reads path').length;
 return [one('.ribbon').dataset.token, one('.nodes').children.length, lines, one('.likely').textContent,
         one('.pause').textContent].join('|');
 """
+FILLED = """
+const wide = selector => document.querySelector(selector).getBoundingClientRect().width;
+return wide('.ribbon .words') / wide('.loom');
+"""
 MOVED = """
 const [pictures, seconds, done] = arguments, seen = new Set(), end = performance.now() + 1000 * seconds;
 const watch = () => {
@@ -692,6 +696,8 @@ def recorded(browser, site):
         browser.get((site / "index.html").as_uri())
         moved = browser.execute_async_script(MOVED, 6, 20)
         faults += [f"{width} px wide: {moved} pictures in 20 seconds"] if moved < 6 else []
+        filled = browser.execute_script(FILLED)
+        faults += [f"{width} px wide: it begins with {filled:.0%} of the line"] if filled < 0.8 else []
         box = browser.execute_script("return document.querySelector('.loom').getBoundingClientRect().bottom")
         faults += [f"{width} px wide: it ends at {box:.0f} px of {height}"] if box > height else []
         button = browser.find_element(By.CSS_SELECTOR, ".live .pause")

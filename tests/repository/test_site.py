@@ -92,7 +92,7 @@ def test_every_page_is_in_a_table_of_contents_and_every_entry_is_a_page(written)
     entries = ["index"]
     for name, text in written.items():
         if name.endswith(".md"):
-            entries += [str(Path(name).parent / entry) for entry in contents(text)]
+            entries += [str(Path("/", name).parent / entry)[1:] for entry in contents(text)]
     assert sorted(entries) == sorted(name.rpartition(".")[0] for name in written)
 
 
@@ -177,7 +177,10 @@ def test_the_facts_of_a_lesson_are_a_list_not_a_table_without_a_head(written):
 def test_a_lesson_keeps_its_code_and_all_its_outputs_but_for_what_one_answers_there(written):
     for path in facts.LESSONS:
         before = cells_of(path.read_text(encoding="utf-8"), "code")
-        before = [cell for cell in before if not is_answered_there("".join(cell["source"]))]
+        first = json.loads(written[f"notebooks/{path.name}"])["cells"][0]["source"]
+        before = [
+            cell for cell in before if not (is_answered_there("".join(cell["source"])) or is_up_there(cell, first))
+        ]
         after = cells_of(written[f"notebooks/{path.name}"], "code")
         assert list(map(held_by, before)) == joined(after)
 
@@ -185,6 +188,11 @@ def test_a_lesson_keeps_its_code_and_all_its_outputs_but_for_what_one_answers_th
 def is_answered_there(source):
     """A question that is clicked; the stub and the check of an exercise that is typed."""
     return lessons.ASKED.fullmatch(source) or lessons.to_be_typed(source) or lessons.is_judged_by_the_page(source)
+
+
+def is_up_there(cell, first):
+    """A playground that has come up to the title's picture."""
+    return bool(markup.playground_of(cell)) and markup.playground_of(cell) in first
 
 
 def held_by(cell):
@@ -205,7 +213,8 @@ def test_the_call_that_draws_a_picture_is_folded_if_it_has_several_lines(written
     for path in facts.LESSONS:
         for cell in cells_of(written[f"notebooks/{path.name}"], "code"):
             call = re.search(r"^plots\.show_\w+\(\n", "".join(cell["source"]), flags=re.MULTILINE)
-            if "hide-input" in cell["metadata"].get("tags", []):
+            if "drawing" in cell["metadata"].get("tags", []):
+                assert "hide-input" in cell["metadata"]["tags"]
                 assert call is not None, cell["id"]
                 assert call.start() == 0, cell["id"]
                 assert ["image/png" in output["data"] for output in cell["outputs"]] == [True]
@@ -417,16 +426,23 @@ def test_a_lessons_outline_says_what_is_done_in_each_section(written):
         assert questions_told == sum(number.startswith(f"{int(path.name[:2])}.") for number in all_questions())
 
 
-def test_a_cell_that_only_imports_is_marked_so_that_it_is_not_presented(written):
+def test_a_cell_that_only_imports_is_folded_and_marked_so_that_it_is_not_presented(written):
     for path in facts.LESSONS:
-        marked = [
-            "".join(cell["source"])
-            for cell in cells_of(written[f"notebooks/{path.name}"], "code")
-            if "imports" in cell["metadata"].get("tags", [])
-        ]
+        cells = cells_of(written[f"notebooks/{path.name}"], "code")
+        marked = [cell for cell in cells if "imports" in cell["metadata"].get("tags", [])]
         assert len(marked) == 1, path.name
-        assert re.match(r"(?:import|from) \w", marked[0])
-        assert "def " not in marked[0]
+        assert "hide-input" in marked[0]["metadata"]["tags"]
+        assert re.match(r"(?:import|from) \w", "".join(marked[0]["source"]))
+        assert "def " not in "".join(marked[0]["source"])
+
+
+def test_the_first_picture_of_lesson_1_can_be_dragged_and_is_still_there_where_no_script_runs(written):
+    first, *others = json.loads(written[f"notebooks/{facts.LESSONS[0].name}"])["cells"]
+    playground = start.playground(facts.LESSONS[0], "average_the_vectors")
+    assert re.search(r'</p>\n\n<div class="playground', "".join(first["source"]))
+    assert playground in "".join(first["source"])
+    assert "\n\n" not in playground, "Markdown would end the piece of HTML there"
+    assert not any("average_the_vectors()" in "".join(cell["source"]) for cell in others)
 
 
 def test_the_posters_slider_gives_the_chances_at_every_temperature():
@@ -776,6 +792,13 @@ def test_the_front_page_is_small(site):
     assert len(named) >= 6
     named |= {"index.html", *(f"_static/{font.name}" for font in site.glob("_static/*.woff2"))}  # its fonts
     assert sum((site / name).stat().st_size for name in named) < 300_000
+
+
+@needs_sphinx
+def test_a_rule_for_one_of_several_classes_stays_if_one_of_them_is_used():
+    rules = ".presenting :is(.parts, .switch){display: none}.parts{margin: 0}:is(.parts, .facts) p{margin: 0}"
+    kept = load("conf").only_used(rules, {"presenting", "switch"})
+    assert kept == ".presenting :is(.parts, .switch){display: none}"
 
 
 @needs_sphinx

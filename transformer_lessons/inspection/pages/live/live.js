@@ -298,6 +298,7 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
   function wake() {
     if (busy) return;
     busy = true;
+    said.textContent = 'Writing …';  // what it said before is no longer so
     before = performance.now();
     requestAnimationFrame(frame);
   }
