@@ -1,6 +1,7 @@
 """Whole models: Encoder (tokens to vectors), Transformer (encoder and decoder), LanguageModel (decoder)."""
 
 import math
+from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
 
 import torch
@@ -100,6 +101,18 @@ class Decoder(nn.Module):
         return self.norm(x)  # (batch, target, d_model)
 
 
+@contextmanager
+def in_eval_mode(model):
+    """Inside the block the model has no dropout; afterwards each of its layers is in the mode that it was in."""
+    modes = [(layer, layer.training) for layer in model.modules()]
+    model.eval()
+    try:
+        yield
+    finally:
+        for layer, training in modes:
+            layer.training = training
+
+
 class Transformer(nn.Module):
     """The encoder–decoder of 2017: reads a source, writes a target one token at a time.
 
@@ -146,16 +159,12 @@ class Transformer(nn.Module):
         """Greedy decoding: starts from start_id and appends the likeliest next token, length times."""
         check_sizes(length=length)
         check_length(length, self.max_length)
-        training = self.training
-        self.eval()
-        try:
+        with in_eval_mode(self):
             memory = self.encoder(source)  # (batch, source, d_model)
             tokens = torch.full((len(source), 1), start_id, device=source.device)
             for _ in range(length):
                 likeliest = self.decode(tokens, memory, source)[:, -1:].argmax(-1)  # (batch, 1)
                 tokens = torch.cat([tokens, likeliest], dim=1)
-        finally:
-            self.train(training)
         return tokens[:, 1:]  # (batch, length)
 
 

@@ -325,6 +325,11 @@ def test_generate_drops_nothing_and_leaves_the_model_as_it_was():
         with pytest.raises(ValueError, match=f"a token is {WORDS}"):
             model.generate(source, WORDS, MAX_LENGTH)
         assert {part.training for part in model.modules()} == {training}
+    model.train()
+    model.encoder.eval()  # as where a part is frozen
+    before = [part.training for part in model.modules()]
+    model.generate(source, 1, MAX_LENGTH)
+    assert [part.training for part in model.modules()] == before
 
 
 def test_generate_leaves_gradients_alone():

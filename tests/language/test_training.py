@@ -272,6 +272,10 @@ def test_evaluation_counts_every_token_once_and_leaves_the_model_as_it_was(token
         model.train(training_mode)
         assert evaluate(model, ids, 8, batch_size) == pytest.approx(expected, abs=1e-5)
         assert {part.training for part in model.modules()} == {training_mode}
+    model.train().embedding.eval()  # as where a part is frozen
+    modes = [part.training for part in model.modules()]
+    evaluate(model, ids, 8, batch_size)
+    assert [part.training for part in model.modules()] == modes
     assert same(dict(model.state_dict()), before)
     assert all(parameter.grad is None for parameter in model.parameters())
 

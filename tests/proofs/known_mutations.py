@@ -243,8 +243,8 @@ MISTAKES = {
         "    @torch.no_grad()\n    def generate(self, source, start_id, length):\n": [
             "    def generate(self, source, start_id, length):\n        torch.set_grad_enabled(False)\n"
         ],
-        "self.eval()": ["pass"],
-        "self.train(training)": ["self.train()", "pass"],
+        "model.eval()": ["pass"],
+        "layer.training = training": ["layer.training = True", "pass"],
         "[:, -1:].argmax(-1)": [
             "[:, :1].argmax(-1)",
             "[:, -1:].softmax(-1)[:, 0].multinomial(1)",

@@ -7,7 +7,6 @@ import base64
 import json
 import re
 import zlib
-from contextlib import contextmanager
 from html import escape
 from pathlib import Path
 
@@ -16,7 +15,7 @@ import torch
 
 from transformer_lessons.inspection.attention_maps import attention_weights
 from transformer_lessons.inspection.experiments import ablated as ablated_heads
-from transformer_lessons.models import Encoder
+from transformer_lessons.models import Encoder, in_eval_mode
 
 PAGES = Path(__file__).with_name("pages")
 MANY = 26_000  # up to this many weights get three decimals; more get two
@@ -87,17 +86,6 @@ def read(model, tokens, labels, vocabulary, heads=None):
             if likeliest is not None:
                 predicted[name] = likeliest
     return parts, tokens, predicted
-
-
-@contextmanager
-def in_eval_mode(model):
-    """Inside the block the model has no dropout; afterwards it is as it was."""
-    training = model.training
-    model.eval()
-    try:
-        yield
-    finally:
-        model.train(training)
 
 
 def without(heads):

@@ -25,7 +25,7 @@ from transformer_lessons.language.muon import Muon
 from transformer_lessons.language.progress_bar import Progress, new_bar, standing
 from transformer_lessons.language.recipe import Recipe, check
 from transformer_lessons.language.tokenization import make_sequences
-from transformer_lessons.models import Config, LanguageModel
+from transformer_lessons.models import Config, LanguageModel, in_eval_mode
 from transformer_lessons.validation import check_sizes
 
 
@@ -83,19 +83,15 @@ def evaluate(model: nn.Module, ids: torch.Tensor, length: int, batch_size: int =
     """
     check_sizes(2, tokens=len(ids))
     device = next(model.parameters()).device
-    training = model.training
-    model.eval()
     total = 0.0
     whole = (len(ids) - 1) // length * length  # what the rows hold; the last row is shorter
     rows = [make_sequences(ids, length)] if whole else []
     rows += [make_sequences(ids[whole:], len(ids) - 1 - whole)] if whole < len(ids) - 1 else []
-    try:
+    with in_eval_mode(model):
         for inputs, targets in rows:
             batches = zip(inputs.split(batch_size), targets.split(batch_size), strict=True)
             for read, following in batches:
                 total += loss_of(model, read.to(device), following.to(device), "sum", precision).item()
-    finally:
-        model.train(training)
     return total / (len(ids) - 1)
 
 
