@@ -289,7 +289,6 @@ LESSON_5 = [
     Claim("gets 0.33 to 0.50 of the sentences right (five seeds)", printed("model, p = train_to_tell", 1)),
     Claim("less than a billionth", each(REACH, lambda *n: n[0] < 1e-9)),
     Claim("In attention, it has more than a tenth", each(REACH, lambda *n: n[1] > 0.1)),
-    Claim("of 960 inputs, the first has about a hundredth", each(REACH, lambda *n: 0.004 < n[3] < 0.02)),
     Claim("In the LSTM with gates near 1, it usually has even more", each(REACH, lambda *n: n[1] < n[2])),
 ]
 
