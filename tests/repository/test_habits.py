@@ -90,7 +90,7 @@ def test_the_lint_job_holds_the_subjects_of_a_pull_request_alone_to_the_hook():
     assert hook in hooks()
 
 
-def test_ci_runs_mypy_before_the_readmes_test_command():
+def test_the_script_for_other_cis_runs_mypy_before_the_readmes_test_command():
     *_, mypy, tests = (ROOT / ".ci/run").read_text(encoding="utf-8").splitlines()
     assert mypy == '"$TRANSFORMER_LESSONS_VENV/bin/python" -m mypy'
     assert tests == "python3 -m transformer_lessons test"
@@ -229,12 +229,17 @@ def test_every_claim_that_is_measured_stands_in_its_lesson(monkeypatch):
         assert [claim.quotation for claim in claims if " ".join(claim.quotation.split()) not in text] == [], path.name
 
 
+def actions(text):
+    return re.findall(r"uses: (.+)", text)
+
+
 def test_every_action_of_a_workflow_is_pinned_to_a_commit():
-    used = [
-        line.split("uses: ")[1]
-        for path in (ROOT / ".github/workflows").glob("*.yml")
-        for line in path.read_text(encoding="utf-8").splitlines()
-        if "uses: " in line
-    ]
+    used = [action for text in WORKFLOWS.values() for action in actions(text)]
     assert len(used) > 10
     assert [one for one in used if not re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}  # v[\d.]+", one)] == []
+
+
+def test_the_readmes_workflow_uses_the_actions_that_ours_use():
+    taught = actions((ROOT / "README.md").read_text(encoding="utf-8"))
+    assert len(taught) == 2
+    assert set(taught) <= set(actions(WORKFLOWS["tests.yml"]))
