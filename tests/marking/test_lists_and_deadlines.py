@@ -34,8 +34,7 @@ def mark(tmp_path, monkeypatch):
         for name, text in tables.items():
             ending = "json" if name == "policy" else "csv"
             (tmp_path / "marks" / f"{name}.{ending}").write_text(text)
-        known = marks.mark(tmp_path / "class", tmp_path / "marks", roster=tmp_path / "list.csv" if roster else None)
-        return known
+        return marks.mark(tmp_path / "class", tmp_path / "marks", roster=tmp_path / "list.csv" if roster else None)
 
     return mark
 
@@ -109,6 +108,16 @@ def test_a_time_in_another_language_is_no_time_and_said_so(mark):
 def test_a_list_in_which_nobody_is_found_is_refused_with_a_sentence(mark, listed):
     with pytest.raises(ValueError, match=r"list\.csv: no column has the ids .* such as 12, 7"):
         mark(MOODLE, listed)
+
+
+def test_an_empty_list_is_said_to_be_empty(mark):
+    with pytest.raises(ValueError, match=r"list\.csv lists no students"):
+        mark(MOODLE, "Full name,ID number\n")
+
+
+def test_a_class_without_any_work_has_those_on_its_list(mark):
+    known = mark({"readme.txt": ""}, "First name,Last name\nEmmy,Noether\n")
+    assert names(known) == {"Emmy Noether": "Emmy Noether"}
 
 
 # Deadlines

@@ -33,21 +33,19 @@ def class_list(path: Path, works: list[Submission]) -> list[Listed]:
     as in a list of Moodle's participants, they are found by their names.
     """
     rows = read_table(path)
-    if rows and "student" in rows[0]:
-        own = [(row["student"], row.get("name", ""), row.get("group", "")) for row in rows if row["student"]]
-        listed = [Listed(student, name or student, group) for student, name, group in own]
-    else:
-        listed = [*exported(path, rows, {work.student: work.name or work.student for work in works})]
-    if not listed:
+    if not rows:
         raise ValueError(f"{path} lists no students.")
-    return listed
+    if "student" in rows[0]:
+        own = [(row["student"], row.get("name", ""), row.get("group", "")) for row in rows if row["student"]]
+        return [Listed(student, name or student, group) for student, name, group in own]
+    return [*exported(path, rows, {work.student: work.name or work.student for work in works})]
 
 
 def exported(path: Path, rows: list[dict[str, str]], students: dict[str, str]) -> Iterator[Listed]:
     """The students on a list of a learning system's; `students` are those of the download, with their names."""
     rows = [{head.lower(): text.strip() for head, text in row.items()} for row in rows]
     names = [name_in(row) for row in rows]
-    ids = fullest(([row[head] for row in rows] for head in (rows[0] if rows else ())), students)
+    ids = fullest(([row[head] for row in rows] for head in rows[0]), students)
     if any(named_by(text, students) for text in ids):
         words = any(text not in students for text in ids if named_by(text, students))  # "Participant 12"
         ids = [without_word(text) if words else text for text in ids]
@@ -70,7 +68,7 @@ def ids_by_name(path: Path, names: list[str], students: dict[str, str]) -> list[
     """For each name on a list the id that the download has for it; the name itself, if it has none."""
     seen = {as_seen(name): student for student, name in students.items()}
     twice = Counter(map(as_seen, names)) + Counter(map(as_seen, students.values()))
-    if not any(as_seen(name) in seen for name in names):
+    if students and not any(as_seen(name) in seen for name in names):
         examples = ", ".join(sorted(students)[:3])
         raise ValueError(f"{path}: no column has the ids of the students in the download, such as {examples}.")
     for name in names:
