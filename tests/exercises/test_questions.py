@@ -253,7 +253,7 @@ def test_a_wrong_answer_gets_its_own_explanation_and_another_try(question):
 def test_a_wrong_verdict_names_no_right_choice(question):
     for value in wrong_answers(question):
         said = flat(answer(question.number, value).message)
-        for _letter, choice in question.lettered.items():
+        for choice in question.lettered.values():
             if choice.is_right:
                 assert flat(choice.why) not in said
                 assert choice.text.rstrip(".") not in said.split(":", 1)[1]

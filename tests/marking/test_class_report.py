@@ -403,7 +403,7 @@ def test_an_identifier_at_the_start_of_a_title_keeps_its_case():
 
 
 def test_equal_answers_share_a_box_that_leads_back_and_every_link_leads_somewhere(tmp_path):
-    known = class_of(tmp_path, {name: (MISTAKE.name, UPPER) for name in ("ada", "bob", "eve")})
+    known = class_of(tmp_path, dict.fromkeys(("ada", "bob", "eve"), (MISTAKE.name, UPPER)))
     known.rows.append(row("ada", "padding_mask", "passed", flags=["as the course's solution"]))
     known.works["ada", "padding_mask"] = {"source": "pass", "digest": "x"}
     text = report.Report(known).body()
@@ -435,7 +435,7 @@ def test_late_work_and_points_that_the_teacher_gave_have_signs_of_their_own(tmp_
 
 
 def test_points_that_the_teacher_gave_stand_beside_the_code_and_apart_from_equal_answers(tmp_path):
-    known = class_of(tmp_path, {name: (MISTAKE.name, UPPER) for name in ("ada", "bob")})
+    known = class_of(tmp_path, dict.fromkeys(("ada", "bob"), (MISTAKE.name, UPPER)))
     known.rows[0] |= {"flags": ["override"], "points": 0.5, "reason": "<b> at the board"}
     first, second = re.findall(r"<details.*?</details>", report.Report(known).body(), flags=re.DOTALL)
     assert "You gave 0.5 of 1: &lt;b&gt; at the board" in first
@@ -585,7 +585,7 @@ def test_who_has_solved_most_is_stuck_only_with_the_same_mistake_after_a_change(
 
 
 def test_the_same_mistake_in_several_exercises_is_one_and_those_of_most_students_come_first(tmp_path):
-    answers = {one: (OTHER.name, UPPER) for one in ("ada", "bob", "eve")}
+    answers = dict.fromkeys(("ada", "bob", "eve"), (OTHER.name, UPPER))
     known = class_of(tmp_path, answers, ["zoe", "max", "kim"])
     more = ["padding_mask", "masked_softmax"]
     for item, who in zip(more, (("ada", "zoe"), ("max", "kim")), strict=True):

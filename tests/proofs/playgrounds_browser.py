@@ -267,7 +267,7 @@ def merge_the_pairs(page):
         field.clear()
         field.send_keys(text)
         parts = [single_bytes(word) for word in split_words(text)]
-        for merges in range(0, 9):
+        for merges in range(9):
             page.slide(0, merges)
             pairs = train_bpe(Counter(map(tuple, parts)), merges)
             ranks = {pair: rank for rank, pair in enumerate(pairs)}

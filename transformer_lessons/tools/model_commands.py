@@ -427,8 +427,9 @@ def chat(arguments: list[str]) -> None:
         raise ValueError("The question is empty")
     conversation = new_conversation(options)
     if options.question is None:
-        return converse(conversation, options.length)
-    answer(conversation, options.question, options.length)
+        converse(conversation, options.length)
+    else:
+        answer(conversation, options.question, options.length)
 
 
 def new_conversation(options: argparse.Namespace) -> Conversation:
@@ -463,7 +464,9 @@ def converse(conversation: Conversation, length: int) -> None:
                 return
             stopped = True
         except EOFError:
-            return print() if prompt else None
+            if prompt:
+                print()
+            return
 
 
 def answer(conversation: Conversation, question: str, length: int) -> None:
