@@ -2,6 +2,7 @@
 
 import asyncio
 import builtins
+import gc
 import os
 import random
 import sys
@@ -47,6 +48,11 @@ def world():
         "numpy random": repr(np.random.get_state()),
         "random": random.getstate(),
         "recursion": sys.getrecursionlimit(),
+        "garbage": (gc.isenabled(), gc.get_threshold()),
+        "modules found in": list(sys.path),
+        "switching": sys.getswitchinterval(),
+        "mkldnn": torch.backends.mkldnn.enabled,
+        "cudnn": (torch.backends.cudnn.enabled, torch.backends.cudnn.benchmark),
         "folder": os.getcwd(),
         "environment": dict(os.environ),
         "warnings": list(warnings.filters),
@@ -82,6 +88,12 @@ def vandal(query, key, value):
     np.set_printoptions(precision=1)
     np.seterr(all="raise")
     sys.setrecursionlimit(5000)
+    sys.setswitchinterval(0.01)
+    sys.path.clear()
+    gc.disable()
+    gc.set_threshold(1, 1, 1)
+    torch.backends.mkldnn.enabled = torch.backends.cudnn.enabled = False
+    torch.backends.cudnn.benchmark = True
     os.environ["ANSWER"] = "42"
     os.environ.pop("PATH", None)
     os.chdir(os.sep)
@@ -100,7 +112,6 @@ def vandal(query, key, value):
 
 
 def test_an_answer_that_changes_everything_passes_if_it_is_right_and_leaves_the_world_as_it_was():
-    verdict(vandal, limits=PATIENT)  # what is imported now stays
     before = world()
     assert verdict(vandal, limits=PATIENT).status == "passed"
     after = world()

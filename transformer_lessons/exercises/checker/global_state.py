@@ -1,6 +1,7 @@
-"""Everything global that an answer could change: saved before it runs, and restored afterwards."""
+"""Global state that an answer may change: saved before it runs, and restored afterwards."""
 
 import contextlib
+import gc
 import os
 import random
 import sys
@@ -71,6 +72,20 @@ def set_hooks(saved):
         table.update(value)
 
 
+def backends() -> list:
+    """PyTorch's settings of its libraries."""
+    return [getattr(backend, name) for backend, name in BACKENDS]
+
+
+def set_backends(saved: list) -> None:
+    for (backend, name), value in zip(BACKENDS, saved, strict=True):
+        setattr(backend, name, value)
+
+
+BACKENDS = [
+    (torch.backends.mkldnn, "enabled"),
+    *((torch.backends.cudnn, name) for name in ("enabled", "benchmark", "deterministic")),
+]
 SETTINGS = [  # how to read it, how to write it
     (torch.get_default_dtype, torch.set_default_dtype),
     (torch.get_float32_matmul_precision, torch.set_float32_matmul_precision),
@@ -83,10 +98,15 @@ SETTINGS = [  # how to read it, how to write it
         lambda saved: torch.autograd.set_detect_anomaly(*saved),
     ),
     (torch.is_grad_enabled, torch.set_grad_enabled),
+    (backends, set_backends),
     (torch_print_options, set_torch_print_options),
     (np.geterr, lambda saved: np.seterr(**saved)),
     (np.get_printoptions, lambda saved: np.set_printoptions(**saved)),
     (sys.getrecursionlimit, set_recursion_limit),
+    (sys.getswitchinterval, sys.setswitchinterval),
+    (lambda: list(sys.path), lambda saved: setattr(sys, "path", saved)),
+    (gc.isenabled, lambda saved: gc.enable() if saved else gc.disable()),
+    (gc.get_threshold, lambda saved: gc.set_threshold(*saved)),
     (os.getcwd, os.chdir),
     (lambda: dict(os.environ), set_environment),
     (hooks, set_hooks),
@@ -108,7 +128,7 @@ def restore_setting(read, write, saved):
 
 
 class GlobalState:
-    """Everything global that a call could change: saved before it and restored after it."""
+    """Random numbers, threads, SETTINGS and the names in the package and its libraries: saved, and then restored."""
 
     def __enter__(self):
         self.settings = [setting_now(read) for read, _ in SETTINGS]
