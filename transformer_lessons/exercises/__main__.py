@@ -16,15 +16,8 @@ def verdicts(exercise):
         yield name, judge(exercise, known.answer, first_draws(exercise), run=attempt)
 
 
-def naming(report, declared):
-    """Whether the verdict names the mistake that was made, or what else it says."""
-    if report.mistake == declared:
-        return "named"
-    return f"called {report.mistake!r}" if report.mistake else report.status
-
-
 def main(names):
-    """Prints the verdicts for the named exercises, or for all of them, and the totals."""
+    """Prints the first line of each verdict for the named exercises, or for all of them, and the totals."""
     for name in names:
         if name not in EXERCISES:
             print(f"There is no exercise called {name}. {names_like(name)}", file=sys.stderr)
@@ -37,14 +30,13 @@ def main(names):
         with standard_state():
             rows = list(verdicts(exercise))
         for declared, report in rows:
+            print(f"  {declared:<60} {report.message.splitlines()[0]}")
             if declared in exercise.answers:
                 right += 1
                 accepted += report.status == "passed"
-                print(f"  ✓ {declared:<60} {report.status}")
             else:
                 mistakes += 1
                 named += report.mistake == declared
-                print(f"  ✗ {declared:<60} {naming(report, declared)}")
     print(
         f"\n{len(names)} exercise{'s' * (len(names) != 1)}: {named} of {mistakes} mistakes named correctly, "
         f"{accepted} of {right} right answers accepted"
