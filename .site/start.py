@@ -25,7 +25,9 @@ from transformer_lessons.inspection.explorer import PAGES
 from transformer_lessons.tools.memory import COURSE
 
 CLAIM = "Build the Transformer from scratch.<br>Type the code, and the page names your mistake."
-PROMISE = "A free course, from a weighted average to a model that writes plays, for anyone who knows some Python."
+PROMISE = (
+    "A free course, from a weighted average to a model that writes plays. You need some Python and linear algebra."
+)
 EVIDENCE = "How sharp are the checks? <evidence>"  # its own heading says what has been found
 FOR_TEACHERS = (
     "## For teachers\n\n"
