@@ -154,8 +154,12 @@ def test_where_no_two_make_the_same_mistake_the_report_tells_what_single_student
         assert report.prose(report.sentence(one.look)) in line
     assert "Eve" not in telling
     screen = projector.body(known).partition("</section>")[0]
-    assert "No two students made the same mistake" in screen
-    assert report.sentence(MISTAKE.name) not in screen
+    assert '<p class="rank">For example · Lesson 6 · Masking · nobody in this class has made it</p>' in screen
+    example = re.search(r"<h3>(.*?)</h3>", screen)[1]
+    names = [report.sentence(report.prose(one.name)) for one in EXERCISES["causal_mask"].mistakes.values()]
+    assert example in set(names) - {report.sentence(report.prose(one.name)) for one in (MISTAKE, OTHER)}
+    assert UPPER.splitlines()[0] in re.sub("<.*?>", "", screen)
+    assert "Nothing was handed in" in projector.body(marks.Class(tmp_path, 5))
     assert "Made once" not in report.Report(class_of(tmp_path, {"eve": ("", UPPER)})).commonest()
 
 
@@ -299,7 +303,7 @@ def size_of_code(text, width=1920, height=1080):
 def test_code_on_a_screen_is_never_smaller_than_its_words_and_its_wrong_line_is_there(tmp_path, exercise):
     for name, one in EXERCISES[exercise].mistakes.items():
         mistake = mistakes.Mistake("5", exercise, exercise, name, one.why, one.look, {"ada", "bob"}, 2)
-        text = projector.screen(marks.Class(tmp_path, 1), [mistake], 1, 1)
+        text = projector.screen(marks.Class(tmp_path, 1), [mistake], "1 of 1")
         assert size_of_code(text) >= 34, name
         _, wrong = mistakes.answer_to_show(marks.Class(tmp_path, 1), mistake)
         assert ("<mark>" in text) is bool(wrong), name

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from math import ceil
 from typing import NamedTuple
 
+from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.marking.marks import OWN, Class
 from transformer_lessons.marking.mistakes import (
     ONE_OF_MANY,
@@ -18,7 +19,6 @@ from transformer_lessons.marking.mistakes import (
 from transformer_lessons.marking.naming import clean
 from transformer_lessons.marking.report import (
     LONG,
-    NO_TWO,
     answered,
     asked,
     broken,
@@ -54,13 +54,7 @@ def write_projector(known: Class) -> None:
 
 def body(known: Class) -> str:
     mistakes = mistakes_in(known, "exercise", "hunt")
-    telling = worth_telling(mistakes)
-    screens = [screen(known, one, rank, len(telling)) for rank, one in enumerate(telling, 1)] or [nothing()]
-    for lesson in known.lessons():
-        telling = worth_telling([one for one in mistakes if one.lesson == lesson])
-        screens += [screen(known, one, rank, len(telling), lesson) for rank, one in enumerate(telling, 1)] or [
-            nothing(lesson)
-        ]
+    screens = [one for lesson in ("", *known.lessons()) for one in screens_of(known, mistakes, lesson)]
     parts = {
         "How many have solved what": solved(known),
         "Mistakes of more than one": all_mistakes(known, mistakes),
@@ -75,19 +69,28 @@ def begun(lesson: str) -> str:
     return f'<section class="screen" data-only="{lesson}">' if lesson else '<section class="screen">'
 
 
-def nothing(lesson: str = "") -> str:
-    title = f'<p class="rank">{title_of(lesson)}</p>' if lesson else ""
-    return f"{begun(lesson)}{title}<h2>{NO_TWO}</h2></section>"
+def screens_of(known: Class, mistakes: list[Mistake], only: str) -> list[str]:
+    """The screens of all lessons together, or of one; where no two share a mistake, one that nobody has made."""
+    telling = worth_telling([one for one in mistakes if only in ("", one.lesson)])
+    if telling:
+        return [screen(known, one, f"{rank} of {len(telling)}", only) for rank, one in enumerate(telling, 1)]
+    lesson, made = only or "".join(known.lessons()[-1:]), {(one.exercise, one.name) for one in mistakes}
+    for exercise in EXERCISES.values():
+        for name, one in exercise.mistakes.items() if str(exercise.lesson) == lesson else ():
+            if (exercise.name, name) not in made:
+                example = Mistake(lesson, exercise.name, exercise.name, name, one.why, one.look, set(), 0)
+                return [screen(known, [example], "For example", only)]
+    return [f"{begun(only)}<h2>Nothing was handed in.</h2></section>"]
 
 
-def screen(known: Class, group: list[Mistake], rank: int, count: int, only: str = "") -> str:
+def screen(known: Class, group: list[Mistake], rank: str, only: str = "") -> str:
     """An answer and a question; then, one key after another, where to look, what is wrong, and the right line.
 
     The answer is the shortest that a screen has room for: an exercise's or, failing that, a bug hunt's.
     """
     shown = [(mistake, *answer_to_show(known, mistake, LINES)) for mistake in group]
     mistake, lines, wrong = min(shown, key=lambda one: how_long(one[1], one[0].is_hunt))
-    share = counted(group)
+    share = counted(group) if mistake.students else "nobody in this class has made it"
     title, right = lines_instead(mistake, lines, wrong)
     words = ceil(max(len(mistake.look) + len("Where to look: "), len(mistake.why)) / LETTERS)
     form = shape(lines, wrong, title, [clean(line, 200) for line in right], round(WORDS + LINE * words))
@@ -102,7 +105,7 @@ def screen(known: Class, group: list[Mistake], rank: int, count: int, only: str 
         else ""
     )
     return (
-        f'{begun(only)}<p class="rank">{rank} of {count} · {title_of(mistake.lesson)} · '
+        f'{begun(only)}<p class="rank">{rank} · {title_of(mistake.lesson)} · '
         f'{share}</p><h2><code>{broken(mistake.item)}</code> <span class="ask">What is wrong here?</span></h2>'
         f'<div class="{form.kind}" style="--longest: {form.longest}; --lines: {form.rows}; --room: {form.room}vh">'
         f'{code}<div class="told">{look}<div class="step answer">{answer}</div></div>{instead}</div></section>'
