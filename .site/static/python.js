@@ -1,8 +1,10 @@
 // A small part of Python: what an answer of a few lines needs. Each piece of the code that is typed becomes a function.
 globalThis.python = (() => {
-  const {Fault, Tuple, Complex, Ellipsis, fail} = tensors;
-  const {modules, course, cmath, builtins, operate, unary, inPlace, truth, attribute, items, getItem, setItem, repr, kindOf, nearest} = library;
+  const {Fault, Tuple, Complex, Dict, Ellipsis, fail} = tensors;
+  const {modules, course, cmath, builtins, operate, unary, inPlace, truth, attribute, items, getItem, setItem, repr, str, format, kindOf, nearest} = library;
   const MOST_STEPS = 100000, MOST_SECONDS = 8;
+  let theCourse = null;  // in a lesson, what its package holds under a name
+  let lastValue = null;  // of an expression that stands alone
   let line = 0, steps = 0, until = 0, depth = 0, earlier = [];  // exercises before this one
 
   function step() {
@@ -12,10 +14,10 @@ globalThis.python = (() => {
 
   // --- words ---
 
-  const WORD = /(?<blank>[ \t\f]+|#[^\n]*|\\\r?\n)|(?<end>\r?\n)|(?<number>(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][-+]?\d+)?j?)|(?<text>"""[^]*?"""|'''[^]*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|(?<name>[\p{L}_][\p{L}\p{N}_]*)|(?<sign>\*\*=|\/\/=|\.\.\.|->|:=|\*\*|\/\/|<<|>>|[-+*/%@&|^<>=!]=|[-+*/%@&|^~<>=()[\]{},:.;])/uy;
-  function wordsOf(source) {
+  const WORD = /(?<blank>[ \t\f]+|#[^\n]*|\\\r?\n)|(?<end>\r?\n)|(?<number>(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][-+]?\d+)?j?)|(?<text>[fFrR]?(?:"""[^]*?"""|'''[^]*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'))|(?<name>[\p{L}_][\p{L}\p{N}_]*)|(?<sign>\*\*=|\/\/=|\.\.\.|->|:=|\*\*|\/\/|<<|>>|[-+*/%@&|^<>=!]=|[-+*/%@&|^~<>=()[\]{},:.;])/uy;
+  function wordsOf(source, first = 1) {
     const words = [], indents = [0];
-    let at = 0, row = 1, open = 0, fresh = true;
+    let at = 0, row = first, open = 0, fresh = true;
     const add = (kind, text = '') => words.push({kind, text, line: row});
     while (at < source.length) {
       if (fresh && !open) {  // where a line begins
@@ -51,6 +53,8 @@ globalThis.python = (() => {
     add('last');
     return words;
   }
+  const ESCAPES = {n: '\n', t: '\t', '\n': ''};
+  const unescaped = text => text.replace(/\\(?:u([\da-fA-F]{4})|x([\da-fA-F]{2})|([^]))/g, (_, four, two, sign) => sign === undefined ? String.fromCharCode(parseInt(four ?? two, 16)) : ESCAPES[sign] ?? (/[\\'"]/.test(sign) ? sign : `\\${sign}`));
   const wrongAt = (at, message) => Object.assign(new Fault(message), {line: at});
 
   // --- what they mean: `get` gives a value, `set` takes one ---
@@ -62,9 +66,34 @@ globalThis.python = (() => {
   const LEVELS = [['|'], ['^'], ['&'], ['<<', '>>'], ['+', '-'], ['*', '/', '//', '%', '@']];
   const COMPARISONS = ['==', '!=', '<', '>', '<=', '>=', 'in', 'is', 'not'];
 
-  function parse(source) {
-    const words = wordsOf(source);
-    let at = 0;
+  // The whole of a source, whose first line has the number `first`, or the one expression between the brackets of f"{…}".
+  function parse(source, first = 1, isExpression = false) {
+    const words = wordsOf(source, first), imports = [];
+    let at = 0, space = {reads: new Set(), makes: new Set()};  // the names that are read before they are made, and those that are made
+    const inside = parser => {  // a function or a comprehension, whose names are its own
+      const outer = space;
+      space = {reads: new Set(), makes: new Set()};
+      const made = parser();
+      space.reads.forEach(name => { if (!space.makes.has(name) && !outer.makes.has(name)) outer.reads.add(name); });
+      space = outer;
+      return made;
+    };
+    const apart = parser => {  // of which it is not known yet whether its names are read here
+      const {reads} = space;
+      space.reads = new Set();
+      const one = Object.assign(parser(), {reads: space.reads});
+      space.reads = reads;
+      return one;
+    };
+    const read = one => {
+      one.reads.forEach(name => { if (!space.makes.has(name)) space.reads.add(name); });
+      return one;
+    };
+    const make = (...targets) => targets.forEach(one => {
+      const parts = (function all({parts, ...other}) { return parts ? parts.flatMap(all) : [other]; })(one), bare = parts.map(({name}) => name);
+      one.reads?.forEach(name => { if (!bare.includes(name) && !space.makes.has(name)) space.reads.add(name); });
+      parts.forEach(({base}) => { if (base) space.makes.add(base); });
+    });
     const word = () => words[at], is = (...texts) => ['sign', 'name'].includes(word().kind) && texts.includes(word().text);
     const take = text => is(text) ? words[at++] : null;
     const shown = ({kind, text}) => ({end: 'the end of the line', last: 'the end', indent: 'an indented line', dedent: 'a line that is indented less'})[kind] ?? `“${text}”`;
@@ -169,13 +198,14 @@ globalThis.python = (() => {
         const inner = value, place = word().line;
         if (take('.')) {
           const name = needName();
-          value = {get: on(place, scope => attribute(inner.get(scope), name)), set: () => fail('This page changes no attribute.')};
+          value = {base: inner.base, get: on(place, scope => attribute(inner.get(scope), name)), set: () => fail('This page changes no attribute.')};
         } else if (take('(')) {
           const given = args();
-          value = {get: on(place, scope => callIt(inner.get(scope), given(scope)))};
+          value = {base: inner.name ? undefined : inner.base, get: on(place, scope => callIt(inner.get(scope), given(scope)))};
         } else if (take('[')) {
           const index = subscript();
           value = {
+            base: inner.base,
             get: on(place, scope => getItem(inner.get(scope), index(scope))),
             set: (scope, source) => setItem(inner.get(scope), index(scope), source),
           };
@@ -185,20 +215,20 @@ globalThis.python = (() => {
     function args() {
       const positional = [], named = [];
       while (!take(')')) {
-        if (is('**')) refuse('This page does not know “**” before an argument.');
-        if (take('*')) positional.push([true, expression()]);
+        if (take('**')) named.push([null, expression()]);
+        else if (take('*')) positional.push([true, expression()]);
         else if (word().kind === 'name' && words[at + 1].text === '=' && words[at + 1].kind === 'sign') {
           const name = needName();
           need('=');
           named.push([name, expression()]);
         } else {
           if (named.length) refuse('An argument without a name stands after one with a name.');
-          const value = expression();
-          positional.push([false, is('for') ? comprehension(value, list => list) : value]);
+          const value = apart(expression);
+          positional.push([false, is('for') ? comprehension(value, list => list) : read(value)]);
         }
         if (!is(')')) need(',');
       }
-      return scope => [positional.flatMap(([spread, value]) => spread ? [...items(value.get(scope))] : [value.get(scope)]), Object.fromEntries(named.map(([name, value]) => [name, value.get(scope)]))];
+      return scope => [positional.flatMap(([spread, value]) => spread ? [...items(value.get(scope))] : [value.get(scope)]), Object.fromEntries(named.flatMap(([name, value]) => name === null ? dictOf(value.get(scope)).entries() : [[name, value.get(scope)]]))];
     }
     function subscript() {
       const parts = [];
@@ -229,28 +259,90 @@ globalThis.python = (() => {
         return {get: () => value};
       }
       if (kind === 'text') {
-        let value = '';
-        for (; word().kind === 'text'; at++) value += word().text.replace(/^("""|'''|"|')([^]*)\1$/, '$2');
-        return {get: () => value};
+        const parts = [];
+        for (; word().kind === 'text'; at++) parts.push(textOf(word()));
+        return {get: on(place, scope => parts.map(part => part(scope)).join(''))};
       }
       if (take('...')) return {get: () => Ellipsis};
       if (take('(')) return bracketed();
       if (take('[')) return listed();
-      if (is('{')) refuse('This page does not know sets and dictionaries.');
+      if (take('{')) return dictionary();
       if (kind !== 'name' || KEYWORDS.includes(text)) refuse(text === '=' ? 'Something is missing before “=”.' : kind === 'name' ? `This page does not know “${text}” here.` : `Something is missing before ${shown(word())}.`);
       at += 1;
       if (text in CONSTANTS) return {get: () => CONSTANTS[text]};
-      if (word().kind === 'text') refuse(`This page does not know texts with a letter before the quotation mark, such as ${text}"…".`);
-      return {name: text, get: on(place, scope => find(scope, text)), set: (scope, value) => void scope.names.set(text, value)};
+      if (!space.makes.has(text)) space.reads.add(text);
+      if (word().kind === 'text') refuse(`This page does not know texts like ${text}"…".`);
+      return {name: text, base: text, get: on(place, scope => find(scope, text)), set: (scope, value) => void scope.names.set(text, value)};
+    }
+    function textOf({text, line: place}) {  // a function of the scope
+      const [, prefix, , inner] = text.match(/^(\w?)("""|'''|"|')([^]*)\2$/), raw = /r/i.test(prefix), plain = text => raw ? text : unescaped(text);
+      if (!/f/i.test(prefix)) return () => plain(inner);
+      return filledIn(inner, place, plain);
+    }
+    function filledIn(text, place, plain) {
+      const parts = [];
+      let rest = text;
+      while (rest) {
+        const [literal] = rest.match(/^(?:\{\{|\}\}|[^{}])*/);
+        parts.push(() => plain(literal).replace(/([{}])\1/g, '$1'));
+        rest = rest.slice(literal.length);
+        if (!rest) break;
+        const end = rest[0] === '{' ? closing(rest) : -1;
+        if (end < 0) throw wrongAt(place, 'A curly bracket in this text has no partner.');
+        parts.push(field(rest.slice(1, end), place));
+        rest = rest.slice(end + 1);
+      }
+      return scope => parts.map(part => part(scope)).join('');
+    }
+    function field(inner, place) {  // value!r:spec
+      const colon = outside(inner, /^:(?!=)/), code = colon < 0 ? inner : inner.slice(0, colon), [, source, told, how] = code.match(/^([^]*?)(\s*=\s*)?(?:!([rsa]))?$/);
+      const hides = told && /[=!<>]$/.test(source), spec = filledIn(colon < 0 ? '' : inner.slice(colon + 1), place, text => text);
+      const value = read(parse(`(${hides ? code : source})`, place, true));
+      return on(place, scope => {
+        const found = value.get(scope), named = told && !hides, shown = how === 'r' || named && colon < 0 && how !== 's' ? repr(found) : how ? str(found) : found;
+        return (named ? source + told : '') + format(shown, spec(scope));
+      });
+    }
+    function outside(text, wanted) {  // where it stands, but not within brackets or a text of its own
+      let depth = 0, quote = '';
+      for (let at = 0; at < text.length; at++) {
+        if (quote) quote = text[at] === quote ? '' : quote;
+        else if (`'"`.includes(text[at])) quote = text[at];
+        else if (!depth && wanted.test(text.slice(at, at + 2))) return at;
+        else depth += '([{'.includes(text[at]) ? 1 : ')]}'.includes(text[at]) ? -1 : 0;
+      }
+      return -1;
+    }
+    const closing = text => outside(text.slice(1), /^\}/) + 1 || -1;
+    function dictionary() {
+      const pairs = [];
+      while (!take('}')) {
+        const pair = apart(() => {
+          if (take('**')) return {all: expression()};
+          const key = expression();
+          if (!take(':')) refuse('This page does not know sets.');
+          return sequence([key, expression()], Tuple);
+        });
+        if (is('for')) {
+          const made = comprehension(pair, list => new Dict(list));
+          need('}');
+          return made;
+        }
+        read(pair);
+        pairs.push(pair);
+        if (!is('}')) need(',');
+      }
+      return {get: scope => new Dict(pairs.flatMap(({all, get}) => all ? dictOf(all.get(scope)).entries() : [get(scope)]))};
     }
     function bracketed() {
       if (take(')')) return {get: () => new Tuple()};
-      const first = starred();
+      const first = apart(starred);
       if (is('for')) {
         const made = comprehension(first, list => list);
         need(')');
         return made;
       }
+      read(first);
       if (take(')')) return first;
       const parts = [first];
       while (take(',') && !is(')')) parts.push(starred());
@@ -260,12 +352,13 @@ globalThis.python = (() => {
     function listed() {
       const parts = [];
       while (!take(']')) {
-        parts.push(starred());
+        parts.push(apart(starred));
         if (is('for')) {
           const made = comprehension(parts[0], list => list);
           need(']');
           return made;
         }
+        read(parts.at(-1));
         if (!is(']')) need(',');
       }
       return sequence(parts, Array);
@@ -276,11 +369,13 @@ globalThis.python = (() => {
       return {starred: inner};
     }
     const sequence = (parts, kind) => ({
+      parts: parts.map(one => one.starred ?? one),
       get: scope => kind.from(parts.flatMap(one => one.starred ? [...items(one.starred.get(scope))] : [one.get(scope)])),
       set: (scope, source) => {
-        const given = [...items(source)];
+        const given = [...items(source)], rest = parts.findIndex(one => one.starred);
+        if (rest >= 0 && given.length >= parts.length - 1) given.splice(rest, 0, given.splice(rest, given.length - parts.length + 1));
         if (given.length !== parts.length) fail(`There are ${parts.length} names for ${given.length} value${given.length === 1 ? '' : 's'}.`);
-        parts.forEach((one, place) => (one.set ?? (() => fail('This page does not know “*” before a name that is set.')))(scope, given[place]));
+        parts.forEach((one, place) => (one.starred ?? one).set(scope, given[place]));
       },
     });
     function several() {  // what stands after = or return: perhaps a tuple without brackets
@@ -292,11 +387,15 @@ globalThis.python = (() => {
     }
     function comprehension(value, finish) {
       const loops = [];
-      while (take('for')) {
-        const target = targets(), from = (need('in'), either()), conditions = [];
-        while (take('if')) conditions.push(either());
-        loops.push([target, from, conditions]);
-      }
+      inside(() => {
+        while (take('for')) {
+          const target = apart(targets), from = (need('in'), either()), conditions = [];
+          make(target);
+          while (take('if')) conditions.push(either());
+          loops.push([target, from, conditions]);
+        }
+        read(value);
+      });
       return {get: outer => {
         const scope = {names: new Map(), outer}, made = [];
         (function go(number) {
@@ -324,17 +423,20 @@ globalThis.python = (() => {
     function parameters(end) {
       const names = [];
       while (!take(end)) {
-        if (is('*', '**', '/')) refuse(`This page does not know “${word().text}” among the parameters.`);
-        const name = needName();
-        if (end === ')' && take(':')) expression();  // an annotation
-        names.push([name, take('=') ? expression() : null]);
+        const rest = (take('**') ?? take('*'))?.text;
+        if (!(take('/') || rest === '*' && is(',', end))) {  // these only say how others are given
+          const name = needName();
+          if (end === ')' && take(':')) expression();  // an annotation
+          make({base: name});
+          names.push([name, take('=') ? expression() : null, rest]);
+        }
         if (!is(end)) need(',');
       }
       return names;
     }
     function lambda() {
       need('lambda');
-      const names = parameters(':'), body = expression();
+      const [names, body] = inside(() => [parameters(':'), expression()]);
       return {get: scope => functionOf('a lambda', names, scope, inner => ({returned: body.get(inner)}))};
     }
 
@@ -362,15 +464,22 @@ globalThis.python = (() => {
       while (take(';') && word().kind !== 'end') body.push(small());
       if (word().kind !== 'end') refuse(is('=') ? 'This cannot be set.' : `There is something that does not belong here: ${shown(word())}.`);
       at += 1;
-      return inOrder(body);
+      return Object.assign(inOrder(body), {shows: body.at(-1).shows, changes: body.at(-1).changes});
     }
     function statement() {
       const place = word().line;
       if (word().kind === 'indent') refuse('This line is indented without a reason.');
+      if (take('@')) {
+        if (!/^torch \. no_grad \( \)$/.test(words.slice(at, at + 5).map(({text}) => text).join(' '))) refuse('This page knows no decorator but @torch.no_grad().');
+        at += 6;
+        return statement();
+      }
       if (take('def')) return definition(place);
       if (take('if')) return condition();
       if (take('for')) {
-        const target = targets(), from = (need('in'), several()), body = block();
+        const target = apart(targets), from = (need('in'), several());
+        make(target);
+        const body = block();
         return scope => {
           line = place;
           return loop(items(from.get(scope)), one => {
@@ -384,9 +493,9 @@ globalThis.python = (() => {
         return scope => loop((function* () { while ((line = place, truth(test.get(scope)))) yield; })(), () => body(scope));
       }
       if (take('with')) {
-        if (!is('np')) refuse('This page knows “with” only before np.errstate.');
-        const inside = expression(), body = block();
-        return scope => (inside.get(scope), body(scope));
+        if (!is('np', 'torch')) refuse('This page knows “with” only before np.errstate and torch.no_grad.');
+        const before = expression(), body = block();
+        return scope => (before.get(scope), body(scope));
       }
       return simple();
     }
@@ -404,9 +513,13 @@ globalThis.python = (() => {
       return scope => truth(test.get(scope)) ? body(scope) : other(scope);
     }
     function definition(place) {
-      const name = needName(), names = (need('('), parameters(')'));
-      if (take('->')) expression();
-      const body = block();
+      const name = needName();
+      make({base: name});
+      const [names, body] = inside(() => {
+        const names = (need('('), parameters(')'));
+        if (take('->')) expression();
+        return [names, block()];
+      });
       return scope => {
         line = place;
         scope.names.set(name, functionOf(name, names, scope, body));
@@ -426,9 +539,9 @@ globalThis.python = (() => {
         return at_(scope => ({returned: value.get(scope) ?? null}));
       }
       if (take('raise')) {
-        const empty = is('NotImplementedError');
+        const empty = is('NotImplementedError'), kind = word().kind === 'name' ? words[at++].text : '', said = take('(') && !take(')') ? expression() : null;
         while (word().kind !== 'end') at += 1;
-        return at_(() => { throw Object.assign(new Fault('The code raises an error itself.'), {empty}); });
+        return at_(scope => { throw Object.assign(new Fault(said ? `${kind}: ${str(said.get(scope))}` : 'The code raises an error itself.'), {empty}); });
       }
       if (take('assert')) {
         const test = expression();
@@ -437,10 +550,11 @@ globalThis.python = (() => {
       }
       if (is('import', 'from')) return imported();
       if (word().kind === 'name' && KEYWORDS.includes(word().text) && !is('not', 'lambda')) refuse(`This page does not know “${word().text}”.`);
-      const first = several();
+      const first = apart(several);
       if (word().kind === 'sign' && /^(?:\*\*|\/\/|[-+*/%@&|^])=$/.test(word().text)) {
         const sign = words[at++].text.slice(0, -1), value = several();
         if (!first.set) refuse('This cannot be set.');
+        make(read(first));
         return at_(scope => first.set(scope, inPlace(sign, first.get(scope), value.get(scope))));
       }
       if (word().kind === 'sign' && is(':') && first.name) {  // an annotation
@@ -448,9 +562,11 @@ globalThis.python = (() => {
         expression();
       }
       const chain = [first];
-      while (take('=')) chain.push(several());
-      const value = chain.pop();
+      if (!is('=')) return read(first), Object.assign(at_(scope => { lastValue = first.get(scope); }), {shows: true, changes: first.base});
+      while (take('=')) chain.push(apart(several));
+      const value = read(chain.pop());
       for (const target of chain) if (!target.set) refuse('What stands before “=” cannot be set.');
+      make(...chain);
       return at_(scope => {
         const source = value.get(scope);
         for (const target of chain) target.set(scope, source);
@@ -463,21 +579,34 @@ globalThis.python = (() => {
       const named = all.split(',').map(one => {
         const [path, as] = one.trim().split(' as '), full = `${from ? `${from}.` : ''}${path}`.replaceAll(' ', ''), [root] = full.split('.');
         const known = Object.hasOwn(IMPORTED, full) && (from || as || Object.hasOwn(IMPORTED, root));
+        if (theCourse && (!known || full.startsWith('transformer_lessons'))) return [as ?? (from ? path : root), () => theCourse(from || as ? full : root)];  // in a lesson
         if (!known) throw wrongAt(place, 'This page imports only torch, torch.nn, torch.nn.functional, numpy and math.');
-        return [as ?? (from ? path : root), from || as ? IMPORTED[full] : IMPORTED[root]];
+        return [as ?? (from ? path : root), () => IMPORTED[from || as ? full : root]];
       });
-      return scope => named.forEach(([name, value]) => scope.names.set(name, value));
+      named.forEach(([name]) => make({base: name}));
+      imports.push(...named.map(([name]) => name));
+      return scope => named.forEach(([name, value]) => scope.names.set(name, value()));
     }
 
+    if (isExpression) {
+      const value = several();
+      return ['end', 'last'].includes(word().kind) ? Object.assign(value, {reads: space.reads}) : refuse(`There is something that does not belong here: ${shown(word())}.`);
+    }
     const body = [];
     while (word().kind !== 'last') body.push(statement());
-    return inOrder(body);
+    return Object.assign(inOrder(body), {shows: body.at(-1)?.shows, reads: space.reads, makes: space.makes, changes: body.flatMap(({changes}) => changes ?? []), imports});
   }
 
   // --- names and calls ---
 
+  const LOST = Symbol('made where this page cannot run it');
+
   function find(scope, name) {
-    for (let inner = scope; inner; inner = inner.outer) if (inner.names.has(name)) return inner.names.get(name);
+    for (let inner = scope; inner; inner = inner.outer) {
+      const found = inner.names.get(name);
+      if (found === LOST) fail(`${name} is made by a cell that this page cannot run.`);
+      if (found !== undefined) return found;
+    }
     if (Object.hasOwn(modules, name)) return modules[name];
     if (Object.hasOwn(builtins, name)) return builtins[name];
     const names = [...Object.keys(modules), ...Object.keys(builtins)];
@@ -490,22 +619,25 @@ globalThis.python = (() => {
     if (sign === 'in' || sign === 'not in') return [...items(other)].some(item => truth(operate('==', item, one))) === (sign === 'in');
     return operate(sign, one, other);
   }
+  const dictOf = value => value instanceof Dict ? value : fail(`“**” needs a dictionary, not ${kindOf(value)}.`);
   function callIt(called, [args, keywords]) {
     step();
     if (typeof called !== 'function') fail(`${kindOf(called)} cannot be called.`.replace(/^a/, 'A'));
     return called(args, keywords) ?? null;
   }
   function functionOf(name, parameters, outer, body) {
-    const defaults = parameters.map(([, value]) => value && {value: value.get(outer)});
+    const defaults = Object.fromEntries(parameters.map(([parameter, value]) => [parameter, value && {value: value.get(outer)}]));
     return (args, keywords) => {
-      const names = new Map(), own = parameters.map(([name]) => name);
-      if (args.length > own.length) fail(`${name} takes ${own.length} argument${own.length === 1 ? '' : 's'}, and it is given ${args.length}.`);
+      const names = new Map(), own = parameters.filter(([, , rest]) => !rest).map(([name]) => name), [others, keywordsLeft] = ['*', '**'].map(sign => parameters.find(([, , rest]) => rest === sign)?.[0]);
+      if (args.length > own.length && !others) fail(`${name} takes ${own.length} argument${own.length === 1 ? '' : 's'}, and it is given ${args.length}.`);
       own.forEach((parameter, at) => {
-        const given = at < args.length ? {value: args[at]} : Object.hasOwn(keywords, parameter) ? {value: keywords[parameter]} : defaults[at];
+        const given = at < args.length ? {value: args[at]} : Object.hasOwn(keywords, parameter) ? {value: keywords[parameter]} : defaults[parameter];
         names.set(parameter, (given ?? fail(`${name} needs “${parameter}”.`)).value);
       });
-      const stranger = Object.keys(keywords).find(keyword => !own.includes(keyword));
-      if (stranger) fail(`${name} has no parameter “${stranger}”.`);
+      const strangers = Object.entries(keywords).filter(([keyword]) => !own.includes(keyword));
+      if (strangers.length && !keywordsLeft) fail(`${name} has no parameter “${strangers[0][0]}”.`);
+      if (others) names.set(others, Tuple.from(args.slice(own.length)));
+      if (keywordsLeft) names.set(keywordsLeft, new Dict(strangers));
       if (++depth > 200) fail(`${name} calls itself without end.`);
       try {
         return body({names, outer})?.returned ?? null;
@@ -515,24 +647,28 @@ globalThis.python = (() => {
     };
   }
 
+  function scopeThatPrints(printed) {  // into a list of texts
+    const print = (args, {sep = ' ', end = '\n'}) => void printed.push(args.map(str).join(sep ?? ' ') + (end ?? '\n'));
+    return {names: new Map([['print', print]]), outer: null};
+  }
+  function guarded(action, printed) {
+    [steps, depth] = [0, 0];
+    printed.length = 0;
+    try {
+      return {value: action(), printed: [...printed]};
+    } catch (error) {
+      const fault = error instanceof Fault ? error : new Fault(error instanceof RangeError ? 'This goes too deep, or becomes too large, for this page.' : 'This page cannot run this: a value here is of a kind that it does not expect.');
+      return {fault: fault.message, line: fault.line ?? line, empty: Boolean(fault.empty), endless: Boolean(fault.endless), printed: [...printed]};
+    }
+  }
+
   // Runs code, and calls the function that it defines, with each of the lists of arguments: [{value, printed} or {fault, line}];
   // one fault that is `early` if there is nothing to call. Of what was solved before, that is run which the source names.
   function run(source, name, calls, {gradients = false, solved = {}, ...told} = {}) {
-    let printed = [];
-    const scope = {names: new Map([['print', args => void printed.push(args.map(value => typeof value === 'string' ? value : repr(value)).join(' '))]]), outer: null};
-    const guarded = action => {
-      [steps, depth, printed] = [0, 0, []];
-      try {
-        return {value: action(), printed};
-      } catch (error) {
-        const fault = error instanceof Fault ? error : new Fault(error instanceof RangeError ? 'This goes too deep, or becomes too large, for this page.' : 'This page cannot run this: a value here is of a kind that it does not expect.');
-        return {fault: fault.message, line: fault.line ?? line, empty: Boolean(fault.empty), endless: Boolean(fault.endless), printed};
-      }
-    };
+    const printed = [], scope = scopeThatPrints(printed);
     library.ask(gradients, name);
-    earlier = told.earlier ?? [];
+    [earlier, theCourse] = [told.earlier ?? [], null];
     until = Date.now() + MOST_SECONDS * 1000;
-    const named = source => new Set(wordsOf(source).flatMap(({kind, text}) => kind === 'name' ? [text] : []));
     const before = (source, known) => {
       for (const other of named(source)) {
         if (!Object.hasOwn(solved, other) || known.has(other)) continue;
@@ -548,11 +684,53 @@ globalThis.python = (() => {
       parse(source)(scope);
       const found = scope.names.get(name);
       return typeof found === 'function' ? found : fail(`There is no function called ${name}: the line “def ${name}(…):” is missing.`);
-    });
+    }, printed);
     if (ready.fault !== undefined) return [{...ready, early: true}];
     const results = [];
-    for (const args of calls) if (!results.at(-1)?.endless) results.push(guarded(() => ready.value(args, {})));
+    for (const args of calls) if (!results.at(-1)?.endless) results.push(guarded(() => ready.value(args, {}), printed));
     return results;
   }
-  return {run};
+  const named = source => new Set(wordsOf(source).flatMap(({kind, text}) => kind === 'text' && /^f/i.test(text) ? text.match(/[\p{L}_][\p{L}\p{N}_]*/gu) : kind === 'name' ? [text] : []));
+
+  // --- the cells of a lesson, which share their names; `imports` says what the lesson's package holds under a name ---
+
+  function study(source) {  // the names that a cell reads, makes, may change by a method and imports; null if it is no Python
+    theCourse = () => null;
+    try {
+      const {reads, makes, changes, imports} = parse(source);
+      return {reads, makes, changes, imports};
+    } catch {
+      return null;
+    }
+  }
+  const asPackage = called => typeof called !== 'function' ? called : (args, named) => {  // a fault in it is one of the line that calls it
+    const place = line;
+    try {
+      return called(args, named);
+    } catch (error) {
+      line = place;
+      throw error;
+    }
+  };
+  function session(imports) {
+    const printed = [], scope = scopeThatPrints(printed);
+    chance.begin();
+    return {
+      lose: name => scope.names.set(name, LOST),
+      taken: name => scope.names.get(name) && asPackage(scope.names.get(name)),
+      // {value, printed}, of which the value is that of a last line that is an expression, or {fault, line}
+      run(source, first = 1) {
+        library.ask(false, '');
+        [earlier, theCourse, line] = [[], imports, first];
+        until = Date.now() + MOST_SECONDS * 1000;
+        return guarded(() => {
+          const code = parse(source, first);
+          lastValue = null;
+          code(scope);
+          return code.shows ? lastValue : null;
+        }, printed);
+      },
+    };
+  }
+  return {run, study, session};
 })();

@@ -4,7 +4,27 @@ globalThis.tensors = (() => {
   class Tuple extends Array {}  // a list is an Array
   class Complex { constructor(re, im = 0) { Object.assign(this, {re, im}); } }
   const fail = message => { throw new Fault(message); };
-  const MOST = 300000;  // numbers in one tensor
+  class Dict {  // of texts, numbers, tuples, and None: 1, 1.0 and True are the same key
+    constructor(pairs = []) {
+      this.all = new Map();
+      for (const [key, value] of pairs) this.set(key, value);
+    }
+    static key(value) {
+      if (typeof value === 'string') return `'${value}`;
+      if (value instanceof Tuple) return `(${Array.from(value, Dict.key).join(',')})`;
+      if (Array.isArray(value) || value instanceof Dict) fail('A list or a dictionary cannot be a key.');
+      return ['bigint', 'number', 'boolean'].includes(typeof value) ? Number(value) : value;
+    }
+    has(key) { return this.all.has(Dict.key(key)); }
+    get(key) { return this.all.get(Dict.key(key))?.[1]; }
+    set(key, value) { this.all.set(Dict.key(key), [this.has(key) ? this.all.get(Dict.key(key))[0] : key, value]); }
+    delete(key) { this.all.delete(Dict.key(key)); }
+    entries() { return [...this.all.values()]; }
+    keys() { return this.entries().map(([key]) => key); }
+    values() { return this.entries().map(([, value]) => value); }
+    [Symbol.iterator]() { return this.keys()[Symbol.iterator](); }
+  }
+  const MOST = 300000, MOST_PRODUCTS = 2e7;  // numbers in one tensor, and what a matrix product multiplies
 
   // A view of numbers: those of a transpose or a slice are the tensor's own. Ints are BigInt outside, and plain numbers in here.
   class Tensor {
@@ -28,7 +48,11 @@ globalThis.tensors = (() => {
     });
     return all;
   }
-  const values = tensor => places(tensor).map(place => tensor.data[place]);
+  function values(tensor) {
+    const {data, shape, strides, offset} = tensor, size = product(shape), whole = stridesOf(shape);
+    const inOrder = shape.every((size, at) => size === 1 || strides[at] === whole[at]);
+    return inOrder ? data.slice(offset, offset + size) : places(tensor).map(place => data[place]);
+  }
   function make(numbers, shape, {dtype = 'float', numpy = false} = {}) {
     return new Tensor(numbers, shape, {dtype, numpy});
   }
@@ -141,9 +165,8 @@ globalThis.tensors = (() => {
 
   function each(change, tensors, dtype) {
     if (!change.complex) onlyReal(tensors);
-    const shape = room(broadcast(...tensors.map(tensor => tensor.shape)));
-    const lists = tensors.map(tensor => values(expand(tensor, shape)));
-    const made = lists[0].map((_, at) => change(...lists.map(list => list[at])));
+    const shape = room(broadcast(...tensors.map(tensor => tensor.shape))), [list, ...others] = tensors.map(tensor => values(expand(tensor, shape)));
+    const made = others.length === 0 ? list.map(one => change(one)) : others.length === 1 ? list.map((one, at) => change(one, others[0][at])) : list.map((one, at) => change(one, ...others.map(other => other[at])));
     return make(change.complex ? made : made.map(Number), shape, {dtype: dtype ?? widest(...tensors.map(tensor => tensor.dtype)), numpy: tensors[0].numpy});
   }
   const onlyReal = tensors => { if (tensors.some(({dtype}) => dtype === 'complex')) fail('This page cannot do this with complex numbers.'); };
@@ -208,7 +231,20 @@ globalThis.tensors = (() => {
     const [a, b] = [one.shape.length === 1 ? unsqueeze(one, 0) : one, other.shape.length === 1 ? unsqueeze(other, 1) : other];
     const [inner, found] = [a.shape.at(-1), b.shape.at(-2)];
     if (inner !== found) fail(`${sizes} does not fit: rows of ${inner} numbers meet columns of ${found}.`);
-    const result = einsum('...ij,...jk->...ik', [a, b]);
+    onlyReal([a, b]);
+    const rows = a.shape.at(-2), columns = b.shape.at(-1), batch = broadcast(a.shape.slice(0, -2), b.shape.slice(0, -2)), many = product(batch);
+    if (many * rows * columns * inner > MOST_PRODUCTS) fail(`${sizes} is too large for this page.`);
+    const left = values(expand(a, [...batch, rows, inner])), right = values(expand(b, [...batch, inner, columns])), made = [];
+    room([...batch, rows, columns]);
+    for (let at = 0; at < many * rows; at++) {
+      const start = Math.floor(at / rows) * inner * columns;
+      for (let column = 0; column < columns; column++) {
+        let total = 0;
+        for (let place = 0; place < inner; place++) total += left[at * inner + place] * right[start + place * columns + column];
+        made.push(total);
+      }
+    }
+    const result = make(made, [...batch, rows, columns], {dtype: widest(a.dtype, b.dtype), numpy: one.numpy});
     const narrow = one.shape.length === 1 ? squeeze(result, -2) : result;
     return other.shape.length === 1 ? squeeze(narrow, -1) : narrow;
   }
@@ -306,6 +342,6 @@ globalThis.tensors = (() => {
   }
   const Ellipsis = {dots: true};
 
-  return {Fault, Tuple, Tensor, Complex, Ellipsis, fail, product, shown, countFrom, values, make, filled, copy, typed, widest, dimension, permute, swap, turned, unsqueeze, squeeze,
+  return {Fault, Tuple, Tensor, Complex, Dict, Ellipsis, fail, product, room, shown, countFrom, values, make, filled, copy, typed, widest, dimension, permute, swap, turned, unsqueeze, squeeze,
     diagonal, reshape, view, flatten, expand, each, reduce, along, sum, most, least, variance, logSum, softmax, einsum, matmul, triangle, joined, pieces, write, part, setPart, spanOf};
 })();

@@ -1,12 +1,13 @@
 // What the code typed on a page may call: names of PyTorch, NumPy, math and Python, which mean here what they mean there.
 globalThis.library = (() => {
-  const {Fault, Tuple, Tensor, Complex, Ellipsis, fail, product, shown, countFrom, values, make, filled, copy, typed, widest, dimension, permute, swap, turned, unsqueeze, squeeze,
+  const {Fault, Tuple, Tensor, Complex, Dict, Ellipsis, fail, product, shown, countFrom, values, make, filled, copy, typed, widest, dimension, permute, swap, turned, unsqueeze, squeeze,
     diagonal, reshape, view, flatten, expand, each, reduce, along, sum, most, least, variance, logSum, softmax, einsum, matmul, triangle, joined, pieces, write, part, setPart, spanOf} = tensors;
+  const {repr, str, format, fixed, scalar} = printing;
   const isTensor = value => value instanceof Tensor;
   const isNumber = value => ['bigint', 'number', 'boolean'].includes(typeof value) || value instanceof Complex;
   const kindOf = value => value === null || value === undefined ? 'None' : isTensor(value) ? (value.numpy ? 'a NumPy array' : 'a tensor') : typeof value === 'bigint' ? 'a whole number'
     : typeof value === 'number' ? 'a float' : value instanceof Complex ? 'a complex number'
-    : typeof value === 'boolean' ? 'a boolean' : typeof value === 'string' ? 'a text' : value instanceof Tuple ? 'a tuple' : Array.isArray(value) ? 'a list' : 'a function or module';
+    : typeof value === 'boolean' ? 'a boolean' : typeof value === 'string' ? 'a text' : value instanceof Tuple ? 'a tuple' : Array.isArray(value) ? 'a list' : value instanceof Dict ? 'a dictionary' : 'a function or module';
 
   // --- from Python's values to plain numbers, and back ---
 
@@ -25,12 +26,11 @@ globalThis.library = (() => {
   const dimsOf = (value, none) => value === undefined || value === null || value.length === 0 && none ? undefined : ints(value);  // none: an empty tuple is all dimensions
   const sizes = list => Array.from(list.length === 1 && Array.isArray(list[0]) ? list[0] : list, int);
   const tuple = list => Tuple.from(list);
-  const shapeOf = tensor => tuple(tensor.shape.map(BigInt));
-  const scalar = (number, dtype) => dtype === 'bool' ? Boolean(number) : dtype === 'int' || dtype === 'uint8' ? BigInt(number) : number;
+  const shapeOf = tensor => Object.assign(tuple(tensor.shape.map(BigInt)), {isSize: !tensor.numpy});
   const item = tensor => product(tensor.shape) === 1 ? scalar(values(tensor)[0], tensor.dtype) : fail(`item() needs a single number, not a shape of ${shown(tensor.shape)}.`);
   const truth = value => isTensor(value)
     ? product(value.shape) === 1 ? values(value)[0] !== 0 : fail(`A ${value.what} of shape ${shown(value.shape)} is neither true nor false; any() and all() make one boolean of it.`)
-    : Array.isArray(value) ? value.length > 0 : !(value === null || value === undefined || value === false || value === 0 || value === 0n || value === '');
+    : Array.isArray(value) ? value.length > 0 : value instanceof Dict ? value.all.size > 0 : !(value === null || value === undefined || value === false || value === 0 || value === 0n || value === '');
 
   function tensorOf(value, numpy = false, dtype = undefined) {  // of a number or of nested lists
     if (isTensor(value)) return dtype && dtype !== value.dtype ? typed(value, dtype) : value;
@@ -59,24 +59,9 @@ globalThis.library = (() => {
   }
   function items(value) {  // whatever a `for` can go through
     if (isTensor(value)) return parts(value);
-    if (value && typeof value !== 'string' && value[Symbol.iterator]) return value;
+    if (value !== null && value?.[Symbol.iterator]) return value;
     return fail(`${kindOf(value).replace(/^a/, 'A')} cannot be gone through item by item.`);
   }
-
-  function repr(value) {
-    if (value === null || value === undefined) return 'None';
-    if (typeof value === 'boolean') return value ? 'True' : 'False';
-    if (typeof value === 'bigint') return String(value);
-    if (typeof value === 'number') return Number.isNaN(value) ? 'nan' : !Number.isFinite(value) ? (value > 0 ? 'inf' : '-inf') : Number.isInteger(value) && Math.abs(value) < 1e16 ? `${value}.0` : String(value);
-    if (typeof value === 'string') return `'${value}'`;
-    if (value instanceof Complex) return `(${value.re}${value.im < 0 ? '' : '+'}${value.im}j)`;
-    if (value instanceof Tuple) return `(${value.map(repr).join(', ')}${value.length === 1 ? ',' : ''})`;
-    if (Array.isArray(value)) return `[${value.map(repr).join(', ')}]`;
-    if (isTensor(value)) return `${value.what}(${table(value)})`;
-    return value?.dtype ?? String(value.name ?? kindOf(value));
-  }
-  const table = tensor => !tensor.shape.length ? digits(values(tensor)[0], tensor.dtype) : `[${parts(tensor).map(table).join(tensor.shape.length > 1 ? ',\n ' : ', ')}]`;
-  const digits = (number, dtype) => dtype === 'float' && Number.isFinite(number) ? String(Number(number.toPrecision(5))) : repr(scalar(number, Number.isFinite(number) ? dtype : 'float'));
 
   // --- operators ---
 
@@ -103,13 +88,21 @@ globalThis.library = (() => {
     if (sign === '==' || sign === '!=') return same(one, other) === (sign === '==');
     if (isNumber(one) && isNumber(other)) return operateOnNumbers(sign, one, other);
     if (sign === '+' && Array.isArray(one) && Array.isArray(other) && one instanceof Tuple === other instanceof Tuple) return one.concat(other);
-    if (sign === '+' && typeof one === 'string' && typeof other === 'string') return one + other;
+    if (typeof one === 'string' && typeof other === 'string' && (sign === '+' || COMPARES.includes(sign))) return sign === '+' ? one + other : NUMBERS[sign](one, other);
+    if (Array.isArray(one) && Array.isArray(other) && COMPARES.includes(sign)) return operateInOrder(sign, one, other);
+    if (sign === '*' && typeof one === 'string' && typeof other === 'bigint') return one.repeat(Math.min(1000, Math.max(0, Number(other))));
+    if (sign === '|' && one instanceof Dict && other instanceof Dict) return new Dict([...one.entries(), ...other.entries()]);
     if (sign === '*' && Array.isArray(one) && typeof other === 'bigint') return one.constructor.from(countFrom(Math.min(1000, Math.max(0, Number(other)))).flatMap(() => [...one]));
     return fail(`${kindOf(one)} ${sign} ${kindOf(other)}: Python knows no such operation.`.replace(/^a/, 'A'));
   }
   function same(one, other) {
     if (Array.isArray(one) && Array.isArray(other)) return one.length === other.length && one.every((value, at) => same(value, other[at]));
+    if (one instanceof Dict && other instanceof Dict) return one.all.size === other.all.size && one.entries().every(([key, value]) => other.has(key) && same(value, other.get(key)));
     return isNumber(one) && isNumber(other) ? Number(one) === Number(other) : one === other || one?.dtype !== undefined && one.dtype === other?.dtype;
+  }
+  function operateInOrder(sign, one, other) {  // the first items that differ decide
+    const at = one.findIndex((value, place) => place >= other.length || !same(value, other[place]));
+    return at >= 0 && at < other.length ? truth(operate(sign, one[at], other[at])) : NUMBERS[sign](one.length, other.length);
   }
   function operateOnNumbers(sign, one, other) {
     if (COMPARES.includes(sign) || '&|^'.includes(sign) && typeof one === 'boolean' && typeof other === 'boolean') {
@@ -180,7 +173,7 @@ globalThis.library = (() => {
     for (const place of places.split(' ')) for (const name of names.split(' ')) known[place][name] = {name, place, signature: signature.split(' '), apply};
   }
   const ALIASES = {axis: 'dim', keepdims: 'keepdim', input: 'x', a: 'x'};
-  const PREFIX = {torch: 'torch.', np: 'np.', F: 'F.', math: 'math.', cmath: 'cmath.', method: '.', array: '.', attention: 'attention.', masks: 'masks.'};
+  const PREFIX = {torch: 'torch.', np: 'np.', F: 'F.', math: 'math.', cmath: 'cmath.', rng: '.', method: '.', array: '.', attention: 'attention.', masks: 'masks.'};
   function call({name, place, signature, apply}, args, keywords) {
     const title = PREFIX[place] + name, values = [], numpy = place === 'np' || place === 'array';
     if (signature[0].startsWith('...')) values.push(args.splice(0));
@@ -217,7 +210,7 @@ globalThis.library = (() => {
     for (let n = 1; n < 200; n++) total += term *= 2 * x * x / (2 * n + 1);
     return 2 / Math.sqrt(Math.PI) * Math.exp(-x * x) * total;
   }
-  const FLOATS = {exp: Math.exp, log: Math.log, log2: Math.log2, log10: Math.log10, log1p: Math.log1p, expm1: Math.expm1,
+  const FLOATS = {exp: Math.exp, exp2: number => 2 ** number, log: Math.log, log2: Math.log2, log10: Math.log10, log1p: Math.log1p, expm1: Math.expm1,
     sqrt: Math.sqrt, sin: Math.sin, cos: Math.cos, tanh: Math.tanh};
   for (const [name, change] of Object.entries(FLOATS)) {
     define('torch method np', name, 'x', x => each(change, [floats(x)]));
@@ -279,6 +272,7 @@ globalThis.library = (() => {
   define('np torch method', 'logaddexp', 'x other', (x, other) => each((a, b) => logSum([a, b]), [x, like(other, x)], 'float'));
   const limited = (x, low, high) => each((number, min, max) => number < min ? min : number > max ? max : number, [x, like(low ?? -Infinity, x), like(high ?? Infinity, x)], widest(x.dtype, ...[low, high].filter(value => value !== undefined && value !== null).map(value => like(value, x).dtype)));
   define('torch method', 'clamp clip', 'x min? max?', limited);
+  define('torch method', 'clamp_min', 'x min', limited);
   define('np array', 'clip', 'x min? max?', limited);
 
   // Numbers along dimensions become one: NumPy's names of the arguments are its own.
@@ -400,6 +394,10 @@ globalThis.library = (() => {
   });
   define('torch method', 'gather', 'x dim index', (x, dim, index) => part(x, tuple(x.shape.map((_, place) => place === dimension(int(dim), x) ? index
     : make(countFrom(index.shape[place]), index.shape.map((size, other) => other === place ? size : 1), {dtype: 'int'})))));
+  define('torch method', 'take_along_dim', 'x indices dim', (x, index, dim) => {
+    const at = dimension(int(dim), x), sizes = one => one.shape.map((size, place) => place === at ? size : Math.max(x.shape[place], index.shape[place]));
+    return known.torch.gather.apply(expand(x, sizes(x)), dim, expand(index, sizes(index)));
+  });
   define('torch method', 'roll', 'x shifts dims?', (x, shifts, dims) => {
     if (dims === undefined) return reshape(known.torch.roll.apply(flatten(x), shifts, 0n), x.shape);
     const far = [ints(shifts)].flat();
@@ -485,7 +483,15 @@ globalThis.library = (() => {
     const made = tensorOf(change([make(list, [list.length], {numpy: true})], {}), true);
     return values(made);
   }, 'float'));
+  const mustBeClose = (name, x, wanted, relative, absolute) => {
+    const far = values(each((one, other) => !(one === other || Math.abs(one - other) <= absolute + relative * Math.abs(other) || Number.isNaN(one) && Number.isNaN(other)), [x, like(wanted, x)], 'bool'));
+    return far.some(Boolean) ? fail(`${name}: ${far.filter(Boolean).length} of ${far.length} numbers differ.`) : null;
+  };
+  define('np', 'assert_allclose', 'x desired rtol? atol?', (x, wanted, relative = 1e-7, absolute = 0) => mustBeClose('assert_allclose', x, wanted, float(relative), float(absolute)));
+  define('torch', 'assert_close', 'x expected * rtol? atol?', (x, wanted, _, relative = 1e-6, absolute = 1e-5) => mustBeClose('assert_close', x, wanted, float(relative), float(absolute)));
   define('np', 'errstate', '* all? divide? over? under? invalid?', () => null);
+  define('torch', 'no_grad', '*', () => null);
+  define('torch', 'set_num_threads', 'number', () => null);
   define('np', 'inner', 'x other', (x, other) => operate('@', x, other.shape.length > 1 ? swap(other, -1, -2) : other));
   define('np', 'tri', 'n m? k? dtype?', (n, m, k = 0n, dtype) => triangle(filled([int(n), int(m ?? n)], 1, {dtype: dtypeOf(dtype), numpy: true}), far => far <= int(k)));
   define('method', 'where', 'x condition other', (x, condition, other) => each((chosen, yes, no) => chosen ? yes : no, [condition, x, like(other, x)], widest(x.dtype, like(other, x).dtype)));
@@ -515,6 +521,11 @@ globalThis.library = (() => {
   });
   define('F', 'rms_norm', 'x normalized_shape weight? eps?', (x, shape, weight, eps) =>
     scaled(operate('/', x, reduce(x, lastOnes(x, shape), true, list => Math.sqrt(sum(list.map(number => number * number)) / list.length + float(eps ?? Number.EPSILON)))), weight));
+  define('F', 'dropout', 'x p? training?', (x, share = 0.5, training = true) => truth(training) && float(share) > 0 ? fail('This page drops nothing out: it draws no such masks.') : x);
+  define('F', 'cosine_similarity', 'x other dim?', (x, other, dim = 1n) => {
+    const dot = (one, two) => reduce(operate('*', one, two), int(dim), false, sum), size = one => each(number => Math.max(Math.sqrt(number), 1e-8), [dot(one, one)]);
+    return operate('/', dot(x, other), operate('*', size(x), size(other)));
+  });
   define('F', 'normalize', 'x p? dim? eps?', (x, p = 2, dim = 1n, eps = 1e-12) => operate('/', x, reduce(x, int(dim), true, list => Math.max(length(list, float(p)), float(eps)))));
   define('F', 'pad', 'x pad mode? value?', (x, pad, _, value = 0) => {
     let one = x;
@@ -571,10 +582,11 @@ globalThis.library = (() => {
 
   const asFunction = entry => Object.assign((args, keywords) => call(entry, args, keywords), {title: PREFIX[entry.place] + entry.name});
   const dtypes = {};
-  for (const [names, dtype] of [['float64 float32 double float', 'float'], ['int64 int32 long int', 'int'], ['bool bool_', 'bool']]) for (const name of names.split(' ')) dtypes[name] = {dtype};
+  for (const [names, dtype] of [['float64 float32 double float', 'float'], ['int64 int32 long int', 'int'], ['bool bool_', 'bool']]) for (const name of names.split(' ')) dtypes[name] = {dtype, wide: name === 'float64' || name === 'double'};
   const constants = {inf: Infinity, nan: NaN, pi: Math.PI, e: Math.E};
   const modules = {torch: {title: 'torch', known: known.torch, ...dtypes, ...constants}, np: {title: 'np', known: known.np, ...dtypes, ...constants, newaxis: null}, F: {title: 'F', known: known.F}, math: {title: 'math', known: known.math, ...constants}};
   modules.np.linalg = {title: 'np.linalg', known: {norm: {name: 'linalg.norm', place: 'np', signature: ['x', 'ord?', 'axis?', 'keepdims?'], apply: (x, p, axis, keep) => reduce(x, dimsOf(axis), truth(keep), list => length(list, p === undefined || p === null ? 2 : float(p)))}}};
+  for (const [title, name] of [['np', 'assert_allclose'], ['torch', 'assert_close']]) modules[title].testing = {title: `${title}.testing`, known: {[name]: known[title][name]}};
   modules.np.lib = {title: 'np.lib', known: {}, stride_tricks: {title: 'np.lib.stride_tricks', known: {sliding_window_view: known.np.sliding_window_view}}};
   modules.torch.linalg = {title: 'torch.linalg', known: {norm: {name: 'linalg.norm', place: 'torch', signature: ['x', 'ord?', 'dim?', 'keepdim?'], apply: known.torch.norm.apply}, vector_norm: {...known.torch.norm, name: 'linalg.vector_norm'}}};
   for (const name of ['float64', 'float32', 'int64']) modules.np[name] = Object.assign(([value]) => typed(tensorOf(value, true), dtypes[name].dtype), dtypes[name]);
@@ -602,10 +614,12 @@ globalThis.library = (() => {
     return near.length ? ` Did you mean ${near[0][1]}?` : '';
   }
 
-  const NO_GRADIENT = ['detach', 'item', 'tolist', 'numpy', 'data', 'from_numpy'];
+  const NO_GRADIENT = ['no_grad', 'detach', 'item', 'tolist', 'numpy', 'data', 'from_numpy'];
   let strict = false, asked = '';  // must gradients flow through the answer, and which exercise is it?
   function attribute(value, name) {
     if (strict && NO_GRADIENT.includes(name)) fail(`“${name}” would cut the gradients off, and this exercise asks for them.`);
+    if (value?.own && Object.hasOwn(value.own, name)) return (args, keywords) => call(value.own[name], [value, ...args], keywords);
+    if (value?.draws) return () => null;  // nothing is drawn here
     if (value?.known) {
       if (name === asked && course[value.title] === value) fail(`${name} is what you are to write.`);
       if (Object.hasOwn(value.known, name)) return value.title === 'np' && name === 'logaddexp' ? Object.assign(asFunction(value.known[name]), {reduce: reduceLogs}) : asFunction(value.known[name]);
@@ -628,30 +642,45 @@ globalThis.library = (() => {
     }
     if (Array.isArray(value) && value.fields?.includes(name)) return value[value.fields.indexOf(name)];
     if (isNumber(value) && (name === 'real' || name === 'imag')) return partOf(value, name.slice(0, 2));
-    if (Array.isArray(value) && name === 'append' && !(value instanceof Tuple)) return ([one]) => void value.push(one);
+    const own = containers.method(value, name);
+    if (own) return (args, named) => own(value, args, named, items, builtins.sorted, same) ?? null;
     if (Array.isArray(value) && name === 'numel') return () => value.reduce((all, size) => all * size, 1n);
     if (typeof value === 'function' && name === 'reduce' && value.reduce) return value.reduce;
-    return fail(`${kindOf(value)} has no “${name}” that this page knows.`.replace(/^a/, 'A'));
+    return fail(`${kindOf(value)} has no “${name}” that this page knows.${nearest(name, containers.names(value))}`.replace(/^a/, 'A'));
   }
 
   function* range(start, stop, step) {
     for (let at = start; step > 0n ? at < stop : at > stop; at += step) yield at;
   }
   const smaller = (one, other) => truth(operate('<', one, other));
-  const best = better => args => [...items(args.length > 1 ? args : args[0])].reduce((one, other) => better(other, one) ? other : one);
+  const best = better => (args, {key, default: none}) => {
+    const all = [...items(args.length > 1 ? args : args[0])], value = one => key ? key([one], {}) : one;
+    if (!all.length && none === undefined) fail('There is nothing to choose from.');
+    return all.length ? all.reduce((one, other) => better(value(other), value(one)) ? other : one) : none;
+  };
   const builtins = {
-    len: ([value]) => isTensor(value) ? value.shape.length ? BigInt(value.shape[0]) : fail('A single number has no length.') : Array.isArray(value) ? BigInt(value.length) : fail(`len needs a list or a tensor, not ${kindOf(value)}.`),
+    len: ([value]) => isTensor(value) ? value.shape.length ? BigInt(value.shape[0]) : fail('A single number has no length.') : Array.isArray(value) ? BigInt(value.length) : typeof value === 'string' || value instanceof Dict || value?.range ? BigInt([...value].length) : fail(`len needs a list or a tensor, not ${kindOf(value)}.`),
     range: args => {
       const [start, stop, step = 1n] = (args.length > 1 ? args : [0n, ...args]).map(value => BigInt(int(value)));
-      return {[Symbol.iterator]: () => range(start, stop, step || fail('The step of a range cannot be 0.'))};
+      return {range: `range(${start}, ${stop}${step === 1n ? '' : `, ${step}`})`, [Symbol.iterator]: () => range(start, stop, step || fail('The step of a range cannot be 0.'))};
     },
     sum: ([list, start = 0n]) => [...items(list)].reduce((all, value) => operate('+', all, value), start),
     max: best((one, other) => smaller(other, one)), min: best(smaller),
+    sorted: ([list], {key, reverse = false} = {}) => {
+      const all = [...items(list)].map(one => [key ? key([one], {}) : one, one]), sign = truth(reverse) ? -1 : 1;
+      return all.sort(([one], [other]) => smaller(one, other) ? -sign : smaller(other, one) ? sign : 0).map(([, one]) => one);
+    },
+    any: ([list]) => [...items(list)].some(truth), all: ([list]) => [...items(list)].every(truth),
+    map: ([change, ...lists]) => builtins.zip(lists, {}).map(one => change([...one], {})), filter: ([keeps, list]) => [...items(list)].filter(one => truth(keeps === null ? one : keeps([one], {}))),
+    dict: ([given = []], named) => new Dict([...given instanceof Dict ? given.entries() : Array.from(items(given), pair => [...items(pair)]), ...Object.entries(named)]),
+    str: Object.assign(([value = '']) => str(value), {title: 'str'}), repr: ([value]) => repr(value), format: ([value, spec = '']) => format(value, spec),
+    isinstance: ([value, kinds]) => [kinds].flat().some(kind => ({int: ['bigint', 'boolean'], bool: ['boolean'], float: ['number'], str: ['string']})[kind?.dtype ?? kind?.title]?.includes(typeof value) ?? false),
+    ord: ([text]) => BigInt(text.codePointAt(0)), chr: ([number]) => String.fromCodePoint(int(number)),
     abs: ([value]) => isTensor(value) ? known.torch.abs.apply(value) : smaller(value, 0n) ? unary('-', value) : unary('+', value),
     float: Object.assign(([value = 0n]) => strict && isTensor(value) ? fail('float() of a tensor would cut the gradients off, and this exercise asks for them.') : float(value), {dtype: 'float'}),
     int: Object.assign(([value = 0n]) => BigInt(Math.trunc(float(value))), {dtype: 'int'}),
     bool: Object.assign(([value = false]) => truth(value), {dtype: 'bool'}),
-    round: ([value, decimals = 0n]) => decimals ? rounded(float(value) * 10 ** int(decimals)) / 10 ** int(decimals) : BigInt(rounded(float(value))),
+    round: ([value, decimals = 0n]) => decimals > 0n ? Number(fixed(float(value), int(decimals))) : decimals ? rounded(float(value) * 10 ** int(decimals)) / 10 ** int(decimals) : BigInt(rounded(float(value))),
     list: ([value = []]) => [...items(value)], tuple: ([value = []]) => tuple([...items(value)]),
     zip: (args, {strict: equal = false}) => {
       const lists = args.map(value => [...items(value)]), lengths = lists.map(list => list.length);
@@ -668,6 +697,12 @@ globalThis.library = (() => {
   const isSlice = item => Array.isArray(item?.slice);
   function getItem(value, index) {
     if (isTensor(value)) return part(value, indexOf(index, value));
+    if (value instanceof Dict) return value.has(index) ? value.get(index) : fail(`${repr(index)} is not a key of this dictionary.`);
+    if (typeof value === 'string') {
+      const found = getItem([...value], index);
+      return Array.isArray(found) ? found.join('') : found;
+    }
+    if (value?.range) return getItem([...value], index);
     if (!Array.isArray(value)) return fail(`${kindOf(value)} has no items to index.`.replace(/^a/, 'A'));
     if (isSlice(index)) {
       const [start, count, step] = spanOf(index.slice.map(bound => bound === null ? null : int(bound)), value.length);
@@ -685,11 +720,12 @@ globalThis.library = (() => {
   }
   function setItem(value, index, source) {
     if (isTensor(value)) return setPart(value, indexOf(index, value), tensorOf(source, value.numpy));
+    if (value instanceof Dict) return value.set(index, source);
     if (!Array.isArray(value) || value instanceof Tuple) return fail(`${kindOf(value)} cannot be changed.`.replace(/^a/, 'A'));
     const at = int(index), place = at < 0 ? at + value.length : at;
     return place in value ? void (value[place] = source) : fail(`Index ${at} is out of range: there are ${value.length} items.`);
   }
   const ask = (gradients, exercise) => { [strict, asked] = [gradients, exercise]; };
   const cmath = {title: 'cmath', known: known.cmath, pi: Math.PI};
-  return {modules, course, cmath, builtins, known, operate, unary, inPlace, truth, attribute, items, getItem, setItem, repr, kindOf, nearest, ask, Fault};
+  return {modules, course, cmath, builtins, known, define, whole: ints, number: float, array: value => tensorOf(value, true), operate, unary, inPlace, truth, attribute, items, getItem, setItem, repr, str, format, kindOf, nearest, ask, Fault};
 })();

@@ -1,6 +1,6 @@
 // An exercise is typed, and the page runs it: the editor, and what is shown of a verdict. Python's part is loaded with the first key.
 (() => {
-  const up = document.documentElement.dataset.content_root ?? './', PARTS = ['tensors', 'torch', 'python', 'judging'];
+  const up = document.documentElement.dataset.content_root ?? './', PARTS = ['tensors', 'printing', 'containers', 'torch', 'chance', 'python', 'judging'];
   const load = (source, there) => there() ? Promise.resolve() : new Promise((done, failed) => document.head.append(
     Object.assign(document.createElement('script'), {src: up + source, onload: done, onerror: failed})));
   let language = null;
@@ -102,7 +102,7 @@
       const arrow = given.length && results.length ? [element('span', {className: 'gives', textContent: '→', ariaHidden: true})] : [];
       return element('div', {className: 'evidence'}, element('p', {}, ...prose(inputs)),
         element('div', {className: 'matrices'}, ...given.length ? [element('div', {}, ...given.map(one => matrix(one, '', '')))] : [], ...results.length ? [element('div', {}, ...arrow, ...results)] : []),
-        ...printed?.length ? [element('p', {}, 'Your code printed:'), element('pre', {className: 'numbers printed', textContent: printed.slice(0, 20).join('\n')})] : []);
+        ...printed?.length ? [element('p', {}, 'Your code printed:'), element('pre', {className: 'numbers printed', textContent: printed.join('').split('\n').slice(0, 20).join('\n')})] : []);
     }
     function tell({sign, headline, mistakes, both, why, look, said, unknown, case: shown}) {
       const kind = {'✓': 'right', '✗': 'wrong', '○': 'open'}[sign], isRight = sign === '✓', lesson = form.dataset.lesson;

@@ -1,10 +1,10 @@
 // Runs answers as a page does: node answers.js FOLDER reads, as JSON,
 // [[exercise, its script, [code, …], {solved before: code}], …].
 const fs = require('fs');
-for (const name of ['tensors', 'torch', 'python', 'judging']) {
+for (const name of ['tensors', 'printing', 'containers', 'torch', 'chance', 'python', 'judging']) {
   (0, eval)(fs.readFileSync(`${process.argv[2]}/${name}.js`, 'utf8'));
 }
-const {Tensor, Complex, values} = tensors, {run} = python;
+const {Tensor, Complex, Dict, values} = tensors, {run} = python;
 let outcomes = [];
 python.run = (...given) => outcomes = run(...given);  // judge calls it
 
@@ -15,6 +15,7 @@ function plain(value) {
     return {kind, shape: Array.from(value.shape), numbers};
   }
   if (Array.isArray(value)) return Array.from(value, plain);
+  if (value instanceof Dict) return {kind: 'dict', shape: [], numbers: []};
   return value === null ? null : {kind: typeof value, shape: [], numbers: [String(Number(value))]};
 }
 

@@ -86,6 +86,8 @@ def same_value(value, told, tolerance):
     for one, other in zip(ours, theirs, strict=True):
         if other is None:
             return one is None
+        if isinstance(one, dict) or other["kind"] == "dict":
+            return isinstance(one, dict) and other["kind"] == "dict"
         numbers = np.array([float(number.replace("Infinity", "inf")) for number in other["numbers"]])
         if isinstance(one, np.ndarray | torch.Tensor):
             kind = "".join(try_it.mark_of_kind(one))
@@ -197,9 +199,11 @@ SAID = {  # the body of an answer, the line that is named, and what is said
     "return softmax(scores)": (2, "softmax calls itself without end."),
     "return (scores": (2, "A bracket is opened on this line or before it, and not closed."),
     "if scores > 0 return 1": (2, "“:” is missing before “return”."),
-    "x = {}": (2, "This page does not know sets and dictionaries."),
+    "x = {1, 2}": (2, "This page does not know sets."),
     "class A: pass": (2, "This page does not know “class”."),
-    "return f'{scores}'": (2, 'This page does not know texts with a letter before the quotation mark, such as f"…".'),
+    "return b'a'": (2, 'This page does not know texts like b"…".'),
+    "return f'{scores'": (2, "A curly bracket in this text has no partner."),
+    "return f'{socres}'": (2, "Nothing here is called “socres”. Did you mean scores?"),
     "import os": (2, "This page imports only torch, torch.nn, torch.nn.functional, numpy and math."),
     "return np.ones((10000, 10000))": (2, "A shape of (10000, 10000) is too large for this page."),
     "return scores[5]": (2, "Index 5 is out of range: dimension 0 has the size 2."),
