@@ -11,6 +11,7 @@ from anchors import slug
 from exercises import EXERCISES, hints, samples
 from markup import playground_of
 from questions import question_html
+from running import STYLES, listed, mark_runs, script
 from try_it import STYLES_AND_SCRIPTS, TRIED, editor
 
 from transformer_lessons.exercises.questions.lookup import all_questions
@@ -35,6 +36,7 @@ def lesson_page(path):
     first["source"] = f"{title}\n\n{promise}\n\n{actions(path)}\n\n{rest}"
     first["source"], others = with_picture_alive(first["source"], others)
     cells, seen = [first, markdown_cell("contents", headings_of(notebook))], set()
+    known = listed(path.stem)
     others = [part for cell in others for part in with_drawing_apart(cell)]
     for number, (cell, following) in enumerate(zip(others, [*others[1:], first], strict=True)):
         source = "".join(cell["source"])
@@ -48,11 +50,15 @@ def lesson_page(path):
         if cell["cell_type"] != "code" or not is_judged_by_the_page(source):
             cells.append(cell)
         if cell["cell_type"] == "code":
+            mark_runs(cell, known)
             mark_verdicts(cell)
             mark_imports(cell)
             fold_output(cell)
             if text := help_for(source, seen):
                 cells.append(markdown_cell(f"help-{number}", text))
+    if known["shown"]:
+        cells.insert(1, markdown_cell("run-styles", STYLES))
+        cells.append(markdown_cell("run", script(path.stem)))
     if any('class="try-it"' in "".join(cell["source"]) for cell in cells):
         cells.append(markdown_cell("editors", STYLES_AND_SCRIPTS.format("../")))
     return json.dumps(notebook | {"cells": cells}, ensure_ascii=False)

@@ -18,6 +18,7 @@ from finding import found
 from glossary import glossary_page
 from lessons import lesson_page
 from reference import MODULES, module_page, reference_page
+from running import write_cells
 from start import front_page
 from teaching import teaching_page
 from try_it import TRIED, editor_on_its_own_page, try_page, write_tried
@@ -35,6 +36,7 @@ def write(folder):
     write_model(folder / "beside" / "live")
     write_puzzles(folder / "beside" / "wrong-lines")
     write_tried(folder / "beside" / "try")
+    write_cells(LESSONS, folder / "beside" / "run")
     pages = {
         "index.md": front_page(LESSONS),
         "exercises/index.md": exercises_page(TRIED),

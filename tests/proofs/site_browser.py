@@ -7,10 +7,10 @@ alternative text, no diagram has letters under 11 px, nothing stands out of the 
 is dead, the console is empty, nothing is asked for from elsewhere, and axe-core finds nothing. Then a
 stranger on a phone finds the reason for √d in three taps, a search finds, every answer on the front page shows
 its verdict, pictures are enlarged, every typed answer to a question is read rightly, a clicker presents a lesson
-screen by screen, every lesson at three sizes; answers are remembered, sections fold away, typed code and typed weights
-are judged, results appear while one types, a recording of the model runs on the start page, its picture answers before
-it is loaded, and the model writes once it is asked to, the picture of the opening stays in sight, and on paper nothing
-is folded.
+screen by screen, every lesson at three sizes; answers are remembered, sections fold away, cells run in the page, typed
+code and typed weights are judged, results appear while one types, a recording of the model runs on the start page, its
+picture answers before it is loaded, and the model writes once it is asked to, the picture of the opening stays in
+sight, and on paper nothing is folded.
 """
 
 import base64
@@ -484,6 +484,65 @@ return [at, of, now.querySelector('span').textContent, document.querySelectorAll
 """
 
 
+RUN = """
+const [number, code, done] = arguments, cell = document.querySelectorAll('.cell.tag_runs')[number];
+const button = cell.querySelector('button.run'), words = one => one?.textContent.trimEnd() ?? '';
+if (code) {
+  cell.querySelector('textarea').value = code;
+  cell.querySelector('textarea').dispatchEvent(new Event('input'));
+}
+button.click();
+const look = () => {
+  const own = cell.querySelector('.own-output'), busy = document.querySelector('.run[aria-busy], .own-busy');
+  if (!own?.querySelector('.result').children.length || busy) return setTimeout(look, 50);
+  const saved = [...cell.querySelectorAll('.cell_output:not(.own-output) pre')].map(words).join('\\n');
+  const [result, {value}] = [own.querySelector('.result'), cell.querySelector('textarea')];
+  done({saved, own: words(own.querySelector('pre')), said: words(result), code: value});
+};
+setTimeout(look, 50);
+"""
+
+
+def cells_run(browser, site):
+    """Every cell with a button gives its saved output; what is changed in one holds below; and there is a way back."""
+    see(browser, 1300, "dark")
+    faults = []
+    for page in sorted((site / "notebooks").glob("0[1-3]_*.html")):
+        visit(browser, page.as_uri())
+        scripts = browser.execute_script("return [...document.scripts].map(one => one.src).join()")
+        faults += [f"{page.stem} loads Python before a button is pressed"] if "python.js" in scripts else []
+        for number in range(len(browser.find_elements(By.CSS_SELECTOR, "button.run"))):
+            told = browser.execute_async_script(RUN, number, None)
+            if told["own"] != told["saved"]:
+                faults.append(f"{page.stem}: cell {number} gives {told['own']!r}, and saved is {told['saved']!r}")
+        settle(browser)
+        faults += inaccessible(browser)
+    see(browser, 390, "light")
+    visit(browser, (site / "notebooks/01_self_attention.html").as_uri())
+    cells = browser.find_elements(By.CSS_SELECTOR, ".cell.tag_runs")
+    codes = [cell.find_element(By.CSS_SELECTOR, "pre").get_attribute("textContent") for cell in cells]
+    first = next(at for at, code in enumerate(codes) if code.startswith("three = "))
+    below = next(at for at, code in enumerate(codes) if code.startswith("scores = three"))
+    browser.execute_async_script(RUN, below, None)
+    code = browser.execute_async_script(RUN, first, None)["code"]
+    browser.execute_async_script(RUN, first, code.replace("[1.0, 0.0]", "[3.0, 0.0]"))
+    said = cells[below].find_element(By.CSS_SELECTOR, ".result").text
+    faults += [] if "9." in said and "your change in a cell above" in said else [f"a change above gives {said!r}"]
+    for code, wanted in {"while True:\n    pass": "takes too long", "average =": "Line 1: "}.items():
+        said = browser.execute_async_script(RUN, first, code)["said"]
+        faults += [] if wanted in said else [f"{code!r} is answered by {said!r}"]
+    said = browser.execute_async_script(RUN, below, None)["said"]
+    faults += [] if said.startswith("In a cell above, line 1: ") else [f"a fault above is told as {said!r}"]
+    settle(browser)
+    faults += inaccessible(browser)
+    browser.execute_script("arguments[0].click()", cells[first].find_element(By.CSS_SELECTOR, ".whose button"))
+    time.sleep(1)
+    back = cells[first].find_elements(By.CSS_SELECTOR, "textarea, .own-output")
+    said = cells[below].find_element(By.CSS_SELECTOR, ".result").text
+    faults += [] if not back and said.startswith("array([[1., 0., 1.]") else [f"after the way back there is {said!r}"]
+    return faults + loud(browser)
+
+
 def in_place(browser, site):
     """Below a lesson stands which of its sections is read, and an arrow leads to the next; extras are folded until
     the lesson is presented, or one is asked for.
@@ -769,6 +828,7 @@ USES = {
     "what is remembered": remembered,
     "a wrong line is found": found_line,
     "code that is typed": typed_code,
+    "cells that run in the page": cells_run,
     "the section that is read": in_place,
     "sections that are folded away": folded_away,
     "a link to a mistake": linked,
