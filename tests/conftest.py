@@ -131,6 +131,7 @@ def pytest_collection():
     if sys.gettrace():
         with coverage_paused():
             import torch  # noqa: F401
+        import transformer_lessons.first_steps
         import transformer_lessons.models
         import transformer_lessons.tasks.reversal  # noqa: F401
     with coverage_paused():

@@ -45,9 +45,12 @@ def test_rms_norm_takes_one_size():
 
 @pytest.mark.parametrize("p", [0.0, 0.25, 0.999999, 1.0])
 def test_quick_dropout_drops_as_many_numbers_and_keeps_the_mean(p):
-    dropped = QuickDropout(p)(torch.ones(2**20)) == 0
+    result = QuickDropout(p)(torch.ones(2**20))
+    dropped = result == 0
     assert dropped.double().mean().item() == pytest.approx(p, abs=0.01)
     assert p < 1 or dropped.all()
+    if p <= 0.25:  # else too few are kept
+        assert result.mean().item() == pytest.approx(1, abs=0.01)
 
 
 def test_halves_are_neighbours_in_another_order():
@@ -56,6 +59,17 @@ def test_halves_are_neighbours_in_another_order():
     neighbours = positions.RotaryPositions(4, 9)(x, start=1)
     halves = RotaryHalves(4, 9)(x[..., order], start=1)
     torch.testing.assert_close(halves, neighbours[..., order], rtol=0, atol=1e-6)
+
+
+def test_halves_keep_a_short_precision_and_are_no_part_of_a_saved_model():
+    rotary = RotaryHalves(4, 9)
+    assert rotary(torch.randn(2, 6, 7, 4).bfloat16()).dtype == torch.bfloat16
+    assert rotary.state_dict() == {}
+
+
+def test_halves_that_start_too_late_are_refused():
+    with pytest.raises(ValueError, match="max_length=9"):
+        RotaryHalves(4, 9)(torch.randn(2, 6, 7, 4), start=3)
 
 
 def test_beyond_the_last_position_there_is_a_sentence():
@@ -161,3 +175,5 @@ def test_gpt2s_gelu_is_the_one_by_tanh():
     expected = feed_forward.linear_out(F.gelu(feed_forward.linear_in(x), approximate="tanh"))
     assert_same(feed_forward(x), expected)
     assert not torch.allclose(feed_forward(x), feed_forward.linear_out(F.gelu(feed_forward.linear_in(x))), atol=1e-7)
+    with pytest.raises(ValueError, match="24"):
+        feed_forward(torch.randn(2, 7, 20))

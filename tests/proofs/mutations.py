@@ -25,7 +25,7 @@ import torch
 from known_mutations import MISTAKES
 
 ROOT = Path(__file__).resolve().parents[2]
-NAMES = ["layers", "models", "influence", "attention", "masks", "positions", "validation"]
+NAMES = ["layers", "models", "influence", "attention", "masks", "positions", "modern", "first_steps", "validation"]
 TESTS = [*(f"tests/implementation/test_{name}.py" for name in NAMES), "tests/tasks/test_reversal.py"]
 UNWANTED = ["cacheprovider", "unraisableexception", "terminal"]
 OPTIONS = ["-x", "-o", "addopts=", "--assert=plain", *(f"-pno:{plugin}" for plugin in UNWANTED)]
