@@ -6,7 +6,6 @@ finding; its alternative text is what a screen reader reads aloud, and what nbva
 
 import base64
 import io
-import textwrap
 from itertools import accumulate, pairwise
 from pathlib import Path
 
@@ -31,7 +30,7 @@ MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
 STYLE = {
     "font.family": ["Inter", "DejaVu Sans"],
     "legend.fontsize": 9,
-    "figure.titlesize": 12.5,
+    "figure.titlesize": 12,
     "text.color": "#222222",
     "axes.labelcolor": "#444444",
     "axes.edgecolor": "#888888",
@@ -343,9 +342,8 @@ def point_at(axis, words, point, place):
 
 
 def entitle(figure, title):
-    """The title at the left, in the face of the site's headings, in lines that fit: about twelve letters an inch."""
-    lines = textwrap.fill(title, int(12.4 * figure.get_figwidth()))
-    figure.suptitle(lines, x=0.01, ha="left", family=["Lesson Serif", *STYLE["font.family"]])
+    """The title at the left, in the face of the site's headings, in lines that fit."""
+    figure.suptitle(title, x=0.01, ha="left", family=["Lesson Serif", *STYLE["font.family"]], wrap=True)
 
 
 def longest_line(names):
