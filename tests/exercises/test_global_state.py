@@ -2,6 +2,8 @@
 
 import asyncio
 import builtins
+import contextlib
+import functools
 import gc
 import os
 import random
@@ -119,6 +121,69 @@ def test_an_answer_that_changes_everything_passes_if_it_is_right_and_leaves_the_
     assert verdict(wrong).status == "failed"
     assert verdict(right).status == "passed"
     assert verdict(masks.causal_mask, "causal_mask").status == "passed"
+
+
+# A check leaves these as an answer sets them, and so no test sets them. The first three would end or flood the tests, or
+# can be set only once.
+LEFT = {
+    *("sys.setdlopenflags", "gc.set_debug", "torch.set_num_interop_threads"),
+    *("sys.set_int_max_str_digits", "torch.set_warn_always"),
+    *("torch.backends.cudnn.allow_tf32", "torch.backends.mkldnn.deterministic"),
+}
+
+
+def switches():
+    """{name: (how to read it, how to write it)} of every setting that can be found and is yes, no or a number.
+
+    In these modules, a setting has a function that sets it and one that reads it; in PyTorch's backends, it is a
+    property. So what no list names, and what a newer PyTorch adds, is found, too.
+    """
+    found = {}
+    for module in (torch, torch.autograd, np, sys, gc):
+        for write in [name for name in dir(module) if name.startswith("set")]:
+            base = write.removeprefix("set").removeprefix("_")
+            for read in (f"get_{base}", f"get{base}", f"is_{base}", f"is_{base}_enabled"):
+                if hasattr(module, read):
+                    found[f"{module.__name__}.{write}"] = getattr(module, read), getattr(module, write)
+    for module in (torch.backends.cudnn, torch.backends.mkldnn):
+        for name, kind in vars(type(module)).items():
+            if isinstance(kind, torch.backends.ContextProp):
+                pair = functools.partial(getattr, module, name), functools.partial(setattr, module, name)
+                found[f"{module.__name__}.{name}"] = pair
+    return {
+        name: pair for name, pair in found.items() if name not in LEFT and type(state_of(pair)) in (bool, int, float)
+    }
+
+
+def state_of(pair):
+    try:
+        return pair[0]()
+    except TypeError:  # it needs to be told of what
+        return None
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_every_switch_and_number_that_can_be_found_is_as_it_was_except_for_a_few():
+    known, turned = switches(), set()
+    before = {name: read() for name, (read, _) in known.items()}
+
+    def turn_every_switch(query, key, value):
+        result = right(query, key, value)
+        for name, (_, write) in known.items():
+            with contextlib.suppress(RuntimeError, ValueError):  # some take neither
+                write(not before[name] if type(before[name]) is bool else 2 * before[name] or 1)
+                turned.add(name)
+        return result
+
+    try:
+        assert verdict(turn_every_switch, limits=PATIENT).status == "passed"
+        changed = {name for name, (read, _) in known.items() if read() != before[name]}
+    finally:
+        for name, (read, write) in known.items():
+            if read() != before[name]:
+                write(before[name])
+    assert len(turned) > 12
+    assert changed == set()
 
 
 def test_what_one_call_has_replaced_is_back_before_the_next():
