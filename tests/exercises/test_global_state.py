@@ -123,8 +123,8 @@ def test_an_answer_that_changes_everything_passes_if_it_is_right_and_leaves_the_
     assert verdict(masks.causal_mask, "causal_mask").status == "passed"
 
 
-# A check leaves these as an answer sets them, and so no test sets them. The first three would end or flood the tests, or
-# can be set only once.
+# A check leaves these as an answer sets them, and so no test sets them. The first three would end or flood the tests,
+# or can be set only once.
 LEFT = {
     *("sys.setdlopenflags", "gc.set_debug", "torch.set_num_interop_threads"),
     *("sys.set_int_max_str_digits", "torch.set_warn_always"),
