@@ -4,12 +4,13 @@ const fs = require('fs');
 for (const name of ['tensors', 'printing', 'containers', 'torch', 'chance', 'python', 'cells']) {
   (0, eval)(fs.readFileSync(`${process.argv[2]}/${name}.js`, 'utf8'));
 }
+Date.now = () => 0;  // a busy machine is slow: here the number of steps is the only limit
 const asked = JSON.parse(fs.readFileSync(0));
 console.log(JSON.stringify(asked.map(([lesson, changes, places]) => {
   const kernel = cells.open(lesson);
   Object.assign(kernel.sources, changes);
   return places.map(place => {
-    const start = Date.now(), outcome = kernel.run(place);
-    return outcome.fault === undefined ? {output: kernel.output(outcome), needed: kernel.needed(place), took: Date.now() - start} : {fault: outcome.fault, line: outcome.line, at: outcome.at};
+    const outcome = kernel.run(place), {fault, line, at} = outcome;
+    return fault === undefined ? {output: kernel.output(outcome), needed: kernel.needed(place)} : {fault, line, at};
   });
 })));

@@ -64,7 +64,10 @@ def decided(path):
     same = [
         name for name in left if saved[name] is not None and outcomes[name]["output"].rstrip() == saved[name].rstrip()
     ]
-    shown = [name for name in same if not running.only_imports("".join(cells[name]["source"]))]
+    names = dict(zip(places, left, strict=True))
+    used = {names.get(at) for name in same if saved[name] for at in outcomes[name]["needed"]}
+    shown = [name for name in same if saved[name] or name in used]
+    shown = [name for name in shown if not running.only_imports("".join(cells[name]["source"]))]
     silent = [name for name in left if name not in shown and (name in same or saved[name] is None)]
     return {"shown": shown, "silent": silent}
 
@@ -82,7 +85,13 @@ def test_a_cell_with_a_button_gives_what_is_saved(request):
         expected += [(path.stem, cells[name]) for name in known["shown"] if name in cells]
         assert set(known["shown"] + known["silent"]) <= set(cells), f"{path.stem}: run this test with --approve"
     outcomes = [one for lesson in run(asked) for one in lesson]
+    used = {stem: set() for stem, _ in expected}
     for (stem, cell), outcome in zip(expected, outcomes, strict=True):
+        if running.saved_output(cell):
+            used[stem] |= set(outcome.get("needed", []))
+    places = [at for _, _, shown in asked for at in shown]
+    for (stem, cell), outcome, place in zip(expected, outcomes, places, strict=True):
+        assert running.saved_output(cell) or place in used[stem], f"{stem}: nothing uses what {cell['id']} makes"
         assert "fault" not in outcome, (stem, cell["source"], outcome, "run this test with --approve")
         assert outcome["output"].rstrip() == running.saved_output(cell).rstrip(), (stem, cell["source"])
 
