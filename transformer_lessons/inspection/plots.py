@@ -27,7 +27,7 @@ BLUE_TO_RED = LinearSegmentedColormap.from_list(
 )
 DENSITY = 2  # pixels in the file per pixel on the page
 MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
-STYLE = {
+STYLE: dict = {
     "font.family": ["Inter", "DejaVu Sans"],
     "legend.fontsize": 9,
     "figure.titlesize": 12,
@@ -135,7 +135,7 @@ def show_heads(rows, title, alt=None, words=None):
             )
             axis.add_patch(Rectangle((left, top), wide, wide, fill=False, edgecolor="grey", lw=0.6))
             if words is not None:
-                write_tokens(axis, *words[name], left, top, wide)
+                write_tokens(axis, left, top, wide, *words[name])
     if heads == 1:
         axis.set_aspect("equal")  # squares; of several heads, each has the width that the page allows
     axis.set(xlim=(0, heads), ylim=(len(maps), 0), xlabel="head\n(queries down, keys across)")
@@ -151,7 +151,7 @@ def show_heads(rows, title, alt=None, words=None):
     return Picture(figure, alt)
 
 
-def write_tokens(axis, queries, keys, left, top, wide):
+def write_tokens(axis, left, top, wide, queries, keys):
     """The tokens of one small map: the queries to its left, the keys below it."""
     down = [(left - 0.06, top + (number + 0.5) / len(queries) * wide, word) for number, word in enumerate(queries)]
     across = [(left + (number + 0.5) / len(keys) * wide, top + wide + 0.06, word) for number, word in enumerate(keys)]
@@ -438,7 +438,7 @@ def show_lines(
             darker = [0.75 * part for part in to_rgb(colour)]
             axis.text(*legend[name], name, fontsize=9, fontweight="bold", color=darker, ha="center", va="center")
     if floor is not None:
-        draw_floor(axis, *floor, [as_array(numbers)[..., -len(x) // 3 :] for numbers in curves.values()])
+        draw_floor(axis, [as_array(numbers)[..., -len(x) // 3 :] for numbers in curves.values()], *floor)
     if border is not None:
         draw_border(axis, *border)
     if shaded is not None:
@@ -483,7 +483,7 @@ def write_above(axis, place, words, side):
     axis.annotate(words, (place, 1), (0, 2), where, textcoords="offset points", **style)
 
 
-def draw_floor(axis, name, height, ends):
+def draw_floor(axis, ends, name, height):
     """A dotted line with its name at the right, on the side where the ends of the curves leave more room."""
     gaps = np.concatenate([numbers.ravel() for numbers in ends]) - height
     above = min(gaps[gaps >= 0], default=np.inf) > min(-gaps[gaps < 0], default=np.inf)

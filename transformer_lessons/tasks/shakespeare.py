@@ -108,7 +108,7 @@ START = re.compile(rf"^[^\S\n]*\*\*\* ?START {EBOOK}([^*]*)\*\*\*.*\n?", re.MULT
 END = re.compile(rf"^[^\S\n]*\*\*\* ?END {EBOOK}", re.MULTILINE)
 
 
-def verify_book(raw, name):
+def verify_book(raw, name) -> tuple[str, tuple]:
     """The text and the works of a book that claims to be the complete works."""
     start = START.search(raw)
     if not start:
