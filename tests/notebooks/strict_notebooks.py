@@ -4,6 +4,9 @@ nbval runs every cell and compares its text. What it leaves open is closed here,
 compared as thumbnails, explorers weight by weight; shape comments are held against the tensors (see
 shape_comments.py). What was trained or measured may differ by as much as the cell's metadata states. A cell that
 needs the chat model is not compared where its file is not there.
+
+Methods of nbval's two classes are replaced: nbval names these classes in its hook and in its loop over the cells, so
+that subclasses would need a copy of both.
 """
 
 import ast
