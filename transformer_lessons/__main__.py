@@ -9,6 +9,7 @@ import os
 import sys
 
 from transformer_lessons.tools import chat_model, doctor, install
+from transformer_lessons.tools.terminal import say
 
 
 def glossary(arguments):
@@ -136,10 +137,6 @@ def main(arguments):
     near = difflib.get_close_matches(name.lower(), [*COMMANDS, "help"], 1)
     say(f"There is no command {name!r}" + (f": did you mean {near[0]}?" if near else f".\n\n{USAGE}"))
     return 2
-
-
-def say(sentence):
-    print(sentence, file=sys.stderr)
 
 
 def exit_code(arguments):

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from transformer_lessons.tasks import mock_play
 from transformer_lessons.tools import atomic
+from transformer_lessons.tools.terminal import say
 from transformer_lessons.validation import check_sizes
 
 URL = "https://www.gutenberg.org/cache/epub/100/pg100.txt"
@@ -52,10 +53,6 @@ def invent():
     say(f"To get them, go online, or save {URL} and set SHAKESPEARE_TXT to its path.")
     text, _ = mock_play.write(scenes=1000, seed=0)
     return Corpus(text, (("The invented play", 0, len(text)),), "invented play", None)
-
-
-def say(sentence):
-    print(sentence, file=sys.stderr, flush=True)
 
 
 # --- what a file holds --------------------------------------------------------------------------------------

@@ -22,6 +22,8 @@ ELSEWHERE = "TRANSFORMER_LESSONS_SOLVED"  # an environment variable that names a
 NAME = re.compile(r"\w+|\d+\.\d+")  # of an exercise, or the number of a question
 PATIENCE = 2  # seconds to wait for another kernel that is writing
 COURSE = 8  # lessons 1 to 8 are the course, and those after them go beyond it
+LESSON = re.compile(r"\d\d_\w+\.ipynb")  # the name of a notebook
+# By line: all lessons are read after a verdict, and parsing them (cells.asked_in) would take too long.
 CALL = re.compile(r"""^(?:\w+ = )?(check|answer)\(["']([\w.]+)["'](?:, (\w+))?""", re.MULTILINE)
 
 # The notebook's file, the name of an exercise or the number of a question, the heading that it stands below, and the id
@@ -85,7 +87,7 @@ def change(new: Callable[[list[str]], list[str]]) -> None:
 
 def lessons(root: Path | None = None) -> list[Path]:
     """The paths of the lessons, in order, in this clone or in another."""
-    return sorted(path for path in (root or ROOT).glob("notebooks/*.ipynb") if re.match(r"\d\d_\w+\.ipynb$", path.name))
+    return sorted(path for path in (root or ROOT).glob("notebooks/*.ipynb") if LESSON.fullmatch(path.name))
 
 
 def steps(lesson: Path) -> list[Step]:

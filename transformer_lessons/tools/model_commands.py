@@ -22,6 +22,7 @@ from transformer_lessons.language.recipe import Recipe
 from transformer_lessons.models import LanguageModel
 from transformer_lessons.tasks import shakespeare
 from transformer_lessons.tools import chat_model, install
+from transformer_lessons.tools.terminal import say
 from transformer_lessons.validation import check_sizes, check_split
 
 SHIPPED = checkpoints.SHIPPED
@@ -60,10 +61,6 @@ def as_typed(sentence: str) -> str:
     sentence = re.sub(r"(?<=\bits )([a-z_]+)( is )", typed, sentence)
     sentence = re.sub(r"^device '(.*)' is", r"--device \1 is", sentence)
     return re.sub(r"\b([a-z]+_[a-z_]+)( )", typed, sentence)
-
-
-def say(sentence: str) -> None:
-    print(sentence, file=sys.stderr, flush=True)
 
 
 def parse(parser: argparse.ArgumentParser, arguments: list[str]) -> argparse.Namespace:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from transformer_lessons.tools import atomic
+from transformer_lessons.tools import atomic, memory
 from transformer_lessons.tools.install import COMMAND, ROOT
 
 DESCRIPTION = """Put a fresh copy of a lesson in its place. What was there is kept beside it: 03_scaling.ipynb
@@ -56,9 +56,9 @@ def find(notebook: str) -> Path:
 
 def lessons() -> list[str]:
     """The names of the lessons, in order, those included that are no longer in the folder."""
-    committed = git("ls-tree", "--name-only", "HEAD", "notebooks/").decode().splitlines()
-    paths = [*map(Path, committed), *(ROOT / "notebooks").glob("*.ipynb")]
-    return sorted({path.name for path in paths if re.fullmatch(r"\d\d_\w+\.ipynb", path.name)})
+    committed = [Path(path).name for path in git("ls-tree", "--name-only", "HEAD", "notebooks/").decode().splitlines()]
+    here = {path.name for path in memory.lessons(ROOT)}
+    return sorted(here | {name for name in committed if memory.LESSON.fullmatch(name)})
 
 
 def first_and_last() -> str:

@@ -1,4 +1,4 @@
-"""The marks of verdicts, and colour for them where a terminal has it.
+"""Sentences to whoever typed a command; the marks of verdicts, and colour for them where a terminal has it.
 
 Uses only the standard library, in syntax that an old Python can read: `doctor` runs where nothing is installed.
 """
@@ -24,3 +24,7 @@ def has_colour() -> bool:
     """Whether somebody reads this on a terminal that shows colours, and wants them."""
     wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") not in (None, "dumb")
     return wanted and sys.stdout.isatty()
+
+
+def say(sentence: str) -> None:
+    print(sentence, file=sys.stderr, flush=True)
