@@ -41,7 +41,7 @@ globalThis.python = (() => {
       const [kind, text] = Object.entries(found.groups).find(([, text]) => text !== undefined);
       if (kind === 'end') {
         if (!open && words.length && !['end', 'indent', 'dedent'].includes(words.at(-1).kind)) add('end');
-        fresh = true;
+        fresh = !open;
       } else if (kind !== 'blank') add(kind, text);
       if (kind === 'sign') open += '([{'.includes(text) ? 1 : ')]}'.includes(text) ? -1 : 0;
       row += text.split('\n').length - 1;
@@ -422,13 +422,15 @@ globalThis.python = (() => {
     }
     function parameters(end) {
       const names = [];
+      let byName = false;
       while (!take(end)) {
         const rest = (take('**') ?? take('*'))?.text;
+        if (rest === '*') byName = true;
         if (!(take('/') || rest === '*' && is(',', end))) {  // these only say how others are given
           const name = needName();
           if (end === ')' && take(':')) expression();  // an annotation
           make({base: name});
-          names.push([name, take('=') ? expression() : null, rest]);
+          names.push([name, take('=') ? expression() : null, rest, byName]);
         }
         if (!is(end)) need(',');
       }
@@ -629,14 +631,15 @@ globalThis.python = (() => {
     const defaults = Object.fromEntries(parameters.map(([parameter, value]) => [parameter, value && {value: value.get(outer)}]));
     return (args, keywords) => {
       const names = new Map(), own = parameters.filter(([, , rest]) => !rest).map(([name]) => name), [others, keywordsLeft] = ['*', '**'].map(sign => parameters.find(([, , rest]) => rest === sign)?.[0]);
-      if (args.length > own.length && !others) fail(`${name} takes ${own.length} argument${own.length === 1 ? '' : 's'}, and it is given ${args.length}.`);
+      const most = parameters.filter(([, , rest, byName]) => !rest && !byName).length;
+      if (args.length > most && !others) fail(`${name} takes ${most} argument${most === 1 ? '' : 's'}, and it is given ${args.length}.`);
       own.forEach((parameter, at) => {
-        const given = at < args.length ? {value: args[at]} : Object.hasOwn(keywords, parameter) ? {value: keywords[parameter]} : defaults[parameter];
+        const given = at < Math.min(most, args.length) ? {value: args[at]} : Object.hasOwn(keywords, parameter) ? {value: keywords[parameter]} : defaults[parameter];
         names.set(parameter, (given ?? fail(`${name} needs “${parameter}”.`)).value);
       });
       const strangers = Object.entries(keywords).filter(([keyword]) => !own.includes(keyword));
       if (strangers.length && !keywordsLeft) fail(`${name} has no parameter “${strangers[0][0]}”.`);
-      if (others) names.set(others, Tuple.from(args.slice(own.length)));
+      if (others) names.set(others, Tuple.from(args.slice(most)));
       if (keywordsLeft) names.set(keywordsLeft, new Dict(strangers));
       if (++depth > 200) fail(`${name} calls itself without end.`);
       try {

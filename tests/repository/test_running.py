@@ -200,6 +200,7 @@ def test_a_cell_runs_after_those_that_it_needs_and_a_change_above_holds_below():
         (["def f(x):\n    return x[3]", "f([1])"], 1, (0, 2, "Index 3 is out of range: there are 1 items.")),
         (["while True:\n    pass"], 0, (0, None, "This takes too long: is there a loop that never ends?")),
         (["raise ValueError(f'no {1 + 1}')"], 0, (0, 1, "ValueError: no 2")),
+        (["def f(x, *, y):\n    pass", "f(1, 2)"], 1, (1, 1, "f takes 1 argument, and it is given 2.")),
         (["{'a': 1}['b']"], 0, (0, 1, "'b' is not a key of this dictionary.")),
         (["np.zeros(3) + np.zeros(2)"], 0, (0, 1, "The shapes (3,) and (2,) do not fit together: lined up from")),
     ],
