@@ -11,8 +11,8 @@ from transformer_lessons.exercises.checker.pages import PageError, read_page
 from transformer_lessons.exercises.checker.registry import EXERCISES, file_of
 from transformer_lessons.exercises.checker.setup import Setup
 
-PAGE = (CATALOGUE / "README.md").read_text(encoding="utf-8")
-PAGE = re.search(r"^    # `double_plus_one`.*?(?=^\*\*The right answer)", PAGE, re.MULTILINE | re.DOTALL)[0]
+README = (CATALOGUE / "README.md").read_text(encoding="utf-8")
+PAGE = re.search(r"^    # `double_plus_one`.*?(?=^\*\*The right answer)", README, re.MULTILINE | re.DOTALL)[0]
 PAGE = re.sub("^    ", "", PAGE, flags=re.MULTILINE)
 PAGES = sorted(path for path in CATALOGUE.glob("*.md") if path.name != "README.md")
 
@@ -213,6 +213,18 @@ def test_each_page_belongs_to_an_exercise_or_is_included_by_one():
     used = {file_of(name) for name in EXERCISES}
     used |= {item.family for one in EXERCISES.values() for item in one.page.mistakes if hasattr(item, "family")}
     assert {path.stem for path in PAGES} == used
+
+
+def test_no_setup_imports_from_another_and_the_readme_lists_every_module_that_setups_share():
+    modules = {path.stem: path.read_text(encoding="utf-8") for path in CATALOGUE.glob("*.py")}
+    imported = re.compile(
+        r"^from transformer_lessons\.exercises\.catalogue(?:\.(\w+) import| import (\w+))", re.MULTILINE
+    )
+    shared = {found[1] or found[2] for text in modules.values() for found in imported.finditer(text)}
+    assert not shared & {file_of(name) for name in EXERCISES}
+    listed = re.search(r"\*\*What modules share\*\*.+?\n\n", README, re.DOTALL)[0]
+    assert shared <= set(re.findall(r"`(\w+)\.py`", listed))
+    assert "byte_parts" in shared
 
 
 def test_the_mistake_that_contributing_shows_stands_on_its_page():

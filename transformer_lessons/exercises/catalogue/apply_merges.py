@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import torch
 
-from transformer_lessons.exercises.catalogue.merge import letters, spelled, what_the_parts_show
+from transformer_lessons.exercises.catalogue.byte_parts import letters, spelled, what_the_parts_show
 from transformer_lessons.exercises.catalogue.plain_results import equal, is_a_list
 from transformer_lessons.exercises.checker.setup import Setup
 from transformer_lessons.language import byte_pairs

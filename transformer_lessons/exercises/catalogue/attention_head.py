@@ -3,8 +3,7 @@
 import torch.nn.functional as F
 
 from transformer_lessons import first_steps
-from transformer_lessons.exercises.catalogue.attention_scores import factor_of
-from transformer_lessons.exercises.catalogue.grouped_query_attention import is_dropped
+from transformer_lessons.exercises.catalogue.attention_scores import factor_of, is_dropped
 from transformer_lessons.exercises.checker.comparison import alike
 from transformer_lessons.exercises.checker.setup import Setup, normal
 

@@ -1,7 +1,11 @@
-"""What the exercises on attention share: how queries, keys and values are drawn, and how their scores are scaled."""
+"""What the exercises on attention share: how queries, keys and values are drawn, and what the weights show.
+
+That is, which number their scores were multiplied by, and whether some of them were dropped.
+"""
 
 from typing import Any
 
+import numpy as np
 import torch
 
 from transformer_lessons.exercises.checker.comparison import comparable
@@ -99,3 +103,23 @@ def solved_scaling(observed: Any, expected: tuple, value: torch.Tensor, roots: d
     if factor is None or not is_average(observed, value):
         return [] if factor_of(observed, expected) else None
     return [(mistake, root / factor) for mistake, root in roots.items()]
+
+
+def factor_between(weights: np.ndarray, scores: np.ndarray) -> float | None:
+    """The number above 0 for which the weights are softmax(number * scores), or None: a softmax keeps differences."""
+    logarithms = np.log(weights) - np.log(weights).mean(-1, keepdims=True)
+    centred = scores - scores.mean(-1, keepdims=True)
+    factor = (logarithms * centred).sum() / (centred * centred).sum()
+    fits = np.allclose(logarithms, factor * centred, rtol=1e-3, atol=1e-3)
+    return factor if fits and factor > 0 and np.allclose(weights.sum(-1), 1, atol=1e-4) else None
+
+
+def is_dropped(ours: torch.Tensor, right: torch.Tensor) -> bool:
+    """Are some numbers 0, and all others the right ones times one number above 1? If there are few, none may be 0."""
+    ours, right = ours.double()[right.abs() > 1e-6], right[right.abs() > 1e-6]
+    ratio = (ours / right)[ours != 0]
+    if not ours.isfinite().all() or not len(ratio):
+        return len(ours) <= 50 and not ours.any()
+    one_ratio = ratio.min() > 1.001 and torch.allclose(ratio, ratio[:1], rtol=1e-3)
+    lost, kept = right[ours == 0].abs(), right[ours != 0].abs()
+    return bool(one_ratio and (len(ours) <= 50 or (len(lost) and lost.max() > kept.min())))

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from transformer_lessons.exercises.catalogue.merge import letters, spelled
+from transformer_lessons.exercises.catalogue.byte_parts import letters, spelled
 from transformer_lessons.exercises.catalogue.plain_results import equal
 from transformer_lessons.exercises.checker.setup import Setup, integers
 from transformer_lessons.language import byte_pairs

@@ -9,6 +9,7 @@ import math
 
 import torch
 
+from transformer_lessons.exercises.catalogue.attention_scores import is_dropped
 from transformer_lessons.exercises.catalogue.stable_softmax import far_below
 from transformer_lessons.exercises.checker.comparison import comparable
 from transformer_lessons.exercises.checker.setup import Setup, normal
@@ -68,17 +69,6 @@ def hidden_keys_count(call, query, key, value):
         "which score has an exponential of exactly 0, whatever the others are? Is anything added after the softmax?",
     )
     return fault if largest else None
-
-
-def is_dropped(ours, right):
-    """Are some numbers 0, and all others the right ones times one number above 1? If there are few, none may be 0."""
-    ours, right = ours.double()[right.abs() > 1e-6], right[right.abs() > 1e-6]
-    ratio = (ours / right)[ours != 0]
-    if not ours.isfinite().all() or not len(ratio):
-        return len(ours) <= 50 and not ours.any()
-    one_ratio = ratio.min() > 1.001 and torch.allclose(ratio, ratio[:1], rtol=1e-3)
-    lost, kept = right[ours == 0].abs(), right[ours != 0].abs()
-    return bool(one_ratio and (len(ours) <= 50 or (len(lost) and lost.max() > kept.min())))
 
 
 def signs_of_weight(observed, expected, query, key, value):

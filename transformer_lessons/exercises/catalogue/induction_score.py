@@ -1,6 +1,6 @@
 """How the inputs of `induction_score` are drawn."""
 
-from transformer_lessons.exercises.catalogue.previous_token_score import draw_maps
+from transformer_lessons.exercises.catalogue.heads import draw_maps
 from transformer_lessons.exercises.checker.setup import Setup
 from transformer_lessons.inspection import attention_maps
 

@@ -1,23 +1,9 @@
 """How the inputs of `merge` are drawn, and whether an answer keeps every byte."""
 
-from itertools import pairwise
-
-import torch
-
+from transformer_lessons.exercises.catalogue.byte_parts import letters, spelled, what_the_parts_show
 from transformer_lessons.exercises.catalogue.plain_results import equal, is_a_list
 from transformer_lessons.exercises.checker.setup import Setup
 from transformer_lessons.language import byte_pairs
-
-
-def letters(generator, names, high=False):
-    """A different byte for each of these names: a lower-case letter or, if high, one that is no character alone."""
-    drawn = (torch.randperm(26, generator=generator)[: len(names)] + (200 if high else 97)).tolist()
-    return {ord(name): chr(byte) for name, byte in zip(names, drawn, strict=True)}
-
-
-def spelled(template, table):
-    """The parts that a template stands for: "x xy" is [b"t", b"th"], if x and y are t and h; _ is a space."""
-    return [part.translate({ord("_"): " ", **table}).encode("latin-1") for part in template.split()]
 
 
 def draw(generator, parts, pair, high=False):
@@ -33,17 +19,6 @@ def keeps_every_byte(call, parts, pair):
     """All the bytes as parts, with nothing to merge: are they all kept? Checked once, where parts is empty."""
     every = [bytes([byte]) for byte in (*range(256), 0)]
     return None if parts or equal(call(list(every), (b"<", b"<")), every) else "not right for every byte"
-
-
-def what_the_parts_show(observed, expected, parts, pair=None):
-    """Whether the parts still give the bytes of the word, and whether the pair is still there."""
-    if not isinstance(observed, (list, tuple)) or not all(isinstance(part, bytes) for part in observed):
-        return None
-    if b"".join(observed) != b"".join(parts):
-        return "Joined together, the parts in your result no longer give the bytes of the word."
-    if isinstance(pair, tuple) and pair in pairwise(observed):
-        return f"The pair {pair} is still in your result."
-    return None
 
 
 setup = Setup(

@@ -1,7 +1,7 @@
 """How the inputs of `merge_heads` are drawn: those of `split_heads`, split."""
 
 from transformer_lessons import attention
-from transformer_lessons.exercises.catalogue.split_heads import SIZES_OF_HEADS, draw_x
+from transformer_lessons.exercises.catalogue.heads import SIZES_OF_HEADS, draw_x
 from transformer_lessons.exercises.checker.setup import Setup
 
 setup = Setup(

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from transformer_lessons.exercises.catalogue.softmax import factor_between
+from transformer_lessons.exercises.catalogue.attention_scores import factor_between
 from transformer_lessons.exercises.checker.comparison import alike, comparable
 from transformer_lessons.exercises.checker.setup import Setup, normal
 from transformer_lessons.first_steps import self_attention

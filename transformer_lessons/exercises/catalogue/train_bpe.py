@@ -1,6 +1,6 @@
 """How the inputs of `train_bpe` are drawn, and what the merges show of how they were chosen."""
 
-from transformer_lessons.exercises.catalogue.merge import letters, spelled
+from transformer_lessons.exercises.catalogue.byte_parts import letters, spelled
 from transformer_lessons.exercises.catalogue.plain_results import equal
 from transformer_lessons.exercises.checker.setup import Setup, integers
 from transformer_lessons.language import byte_pairs
