@@ -77,25 +77,22 @@ MISTAKES = {
             "key, _ = cache.extend(self, key, value)",
             "key, value = cache.extend(self, key.roll(1, 2), value)",
         ],
-        "if need_weights else": ["if not need_weights else"],
+        "if need_weights:": ["if not need_weights:"],
+        "mask, dropout)\n        else": ["None, dropout)\n        else", "mask)\n        else"],
         "if self.training else 0.0": [""],
         "self.dropout.p if self.training": ["0.1 if self.training"],
-        "attend(query, key, value, mask, dropout)": [
-            "attend(query, key, value, None, dropout)",
-            "attend(query, key, value, mask, 0.0)",
+        "fused_attention(query, key, value, mask, dropout, group)": [
+            "fused_attention(query, key, value, None, dropout, group)",
+            "fused_attention(query, key, value, mask, 0.0, group)",
         ],
         "self.linear_out(merge_heads(output))": ["merge_heads(output)"],
         "return self.linear_out(merge_heads(output)), weights": ["return self.linear_out(merge_heads(output)), None"],
-        "(query, key, value, mask, dropout), None": [
-            "(query, key, value, None, dropout), None",
-            "(query, key, value, ~mask, dropout), None",
-            "(query, key, value, mask), None",
+        "value, mask, dropout, enable_gqa": [
+            "value, None, dropout, enable_gqa",
+            "value, ~mask, dropout, enable_gqa",
+            "value, mask, enable_gqa",
         ],
-        "(query, key, value, mask, dropout)[0], None": [
-            "(query, key, value, None, dropout)[0], None",
-            "(query, key, value, mask)[0], None",
-            "(query, key, value, mask, dropout)",
-        ],
+        "mask, dropout)[0], None": ["None, dropout)[0], None", "mask)[0], None", "mask, dropout)"],
         'query.is_cpu and torch.is_autocast_enabled("cpu")': [
             'torch.is_autocast_enabled("cpu")',
             'torch.is_autocast_enabled("cuda")',

@@ -229,6 +229,15 @@ def test_every_claim_that_is_measured_stands_in_its_lesson(monkeypatch):
         assert [claim.quotation for claim in claims if " ".join(claim.quotation.split()) not in text] == [], path.name
 
 
+def test_every_known_mutation_changes_one_place_of_its_module(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "tests/proofs")
+    import known_mutations
+
+    for module, places in known_mutations.MISTAKES.items():
+        source = (ROOT / f"transformer_lessons/{module}.py").read_text(encoding="utf-8")
+        assert [before for before in places if source.count(before) != 1] == [], module
+
+
 def actions(text):
     return re.findall(r"uses: (.+)", text)
 
