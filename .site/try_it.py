@@ -16,7 +16,7 @@ from anchors import slug
 from exercises import EXERCISES, contract_of, link_to_lesson, place_in_lesson
 from markup import HIDE_TOC, html, paragraphs
 
-from transformer_lessons.exercises.catalogue.previous_token_score import draw_maps
+from transformer_lessons.exercises.catalogue.heads import draw_maps
 from transformer_lessons.exercises.checker.comparison import alike, unchanged
 from transformer_lessons.exercises.checker.sandbox import attempt
 from transformer_lessons.exercises.checker.values import clone
@@ -149,7 +149,9 @@ def pattern_of(name, answer):
             marks.append("=" if is_spared(name, len(marks)) else "!")
         else:
             wanted = wanted + [None] * (len(values) - len(wanted))
-            marks.append("|".join(mark_of(*pair, exercise.exact_zeros) for pair in zip(values, wanted, strict=False)))
+            marks.append(
+                "|".join(mark_of(*pair, exercise.setup.exact_zeros) for pair in zip(values, wanted, strict=False))
+            )
     if any("?" in mark for mark in marks):
         return None
     changes = f"c{''.join(map(str, sorted(all_changed)))} " if all_changed else ""
@@ -159,7 +161,7 @@ def pattern_of(name, answer):
 
 
 def parts(name):
-    return 1 if isinstance(EXERCISES[name].returns, str) else len(EXERCISES[name].returns)
+    return 1 if isinstance(EXERCISES[name].setup.returns, str) else len(EXERCISES[name].setup.returns)
 
 
 @cache
@@ -224,11 +226,13 @@ def told(name):
         "stub": exercise.stub.strip(),
         "lesson": exercise.lesson,
         "gradients": bool(exercise.gradients),
-        "exact": exercise.exact_zeros,
+        "exact": exercise.setup.exact_zeros,
         "earlier": TRIED[: TRIED.index(name)],
         "inputs": exercise.inputs,
-        "returns": [exercise.returns] if isinstance(exercise.returns, str) else list(exercise.returns),
-        "shapes": exercise.shapes,
+        "returns": [exercise.setup.returns]
+        if isinstance(exercise.setup.returns, str)
+        else list(exercise.setup.returns),
+        "shapes": exercise.setup.shapes,
         "cases": [
             {"inputs": [*map(told_of, inputs)], "expected": [*map(told_of, parts_of(expected))]}
             | ({"spared": True} if is_spared(name, number) else {})

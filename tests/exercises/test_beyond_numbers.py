@@ -53,7 +53,7 @@ def test_an_answer_that_works_only_once_for_each_input_fails(end):
 
     def split_heads(x, num_heads):
         calls.append(x)
-        if len(calls) <= len(EXERCISES["split_heads"].sizes):
+        if len(calls) <= len(EXERCISES["split_heads"].setup.sizes):
             return solution(x, num_heads)
         if end is ...:
             return end

@@ -5,6 +5,7 @@ and four more, always the same. `pytest tests/exercises --exhaustive` proves fif
 """
 
 import random
+import re
 from itertools import chain, islice
 
 import numpy as np
@@ -150,7 +151,7 @@ def test_every_verdict_on_a_mistake_is_short_and_plain(exercise):
             message = report(exercise, mistake.variants[0], 0).message
             assert len(message.splitlines()) <= 12
             assert message.startswith(f"✗ {exercise.name}: ")
-            assert "0x" not in message
+            assert not re.search("0x[0-9a-f]{7}", message)  # an address
             assert "-0.00 " not in message
 
 
@@ -228,7 +229,7 @@ def test_no_result_makes_the_check_itself_fail(exercise):
 def giving(exercise, result):
     """An answer that gives the result of each call by its number, whatever it is called with."""
     calls = iter(range(10**6))
-    count = len(exercise.sizes)
+    count = len(exercise.setup.sizes)
 
     def answer(*inputs):
         return result(next(calls) % count)

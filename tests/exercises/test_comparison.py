@@ -113,3 +113,10 @@ def test_a_table_that_is_not_of_counted_tokens_holds_no_ids():
         (torch.full((6,), 5), "ids"),
     ):
         assert difference(actual, expected, "tokens", {}, 0.0, False).sort == sort
+
+
+@pytest.mark.parametrize("wrap", [lambda x: [x], lambda x: {"x": x}], ids=["in a list", "in a mapping"])
+def test_an_exact_zero_is_exact_in_lists_and_mappings_too(wrap):
+    expected, nearly = wrap(torch.tensor([1.0, 0.0])), wrap(torch.tensor([1.0, 1e-9]))
+    assert difference(nearly, expected, "result", {}, 2e-5, False) is None
+    assert difference(nearly, expected, "result", {}, 2e-5, True).sort == "numbers"

@@ -43,3 +43,12 @@ def test_of_many_names_the_first_are_told_and_how_many_more_there_are():
     assert some(list("abcd")) == "a, b, c, d"
     assert listed(list("abcde")) == "`a`, `b`, `c` and 2 more"
     assert [listed(list(names)) for names in ("abc", "a")] == ["`a`, `b` and `c`", "`a`"]
+
+
+def test_a_class_for_a_function_is_told_so_though_it_is_a_module_without_forward():
+    class Softmax(nn.Module):
+        pass
+
+    assert "this is a class; a function is expected. Define it with `def softmax(scores)`." in words_of(
+        verdict(Softmax, "softmax")
+    )

@@ -20,6 +20,10 @@ def test_where_only_some_entries_are_shown_a_line_says_so():
         "yours     {'a': 1.00}  (2 in all)",
         "expected  {'a': 1.25}  (2 in all)",
     ]
+    assert shown_dictionaries({"a": 0.5, "b": 0.501}, {"a": 1.0, "b": 0.502}) == [
+        "yours     {'a': 0.5000, 'b': 0.5010}  (2 in all)",
+        "expected  {'a': 1.0000, 'b': 0.5020}  (2 in all)",
+    ]
     assert shown_dictionaries({"a": 1, "b": 1}, {"a": 1})[0] == "Only the entries that differ are shown:"
     many = dict(zip("abcd", range(4), strict=True))
     assert shown_dictionaries(many, {}) == [

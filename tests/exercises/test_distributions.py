@@ -21,7 +21,7 @@ from transformer_lessons.exercises.checker.distributions import (
     same_distribution,
     surprise,
 )
-from transformer_lessons.exercises.checker.drawn_tokens import exact_on_pages
+from transformer_lessons.exercises.checker.drawn_tokens import exact_on_pages, is_on_a_page
 from transformer_lessons.exercises.checker.registry import EXERCISES, file_of
 
 SEEDS = range(20)
@@ -96,7 +96,7 @@ def test_chernoffs_bound_holds_for_this_many_draws(p, limit):
 
 def test_the_calculation_in_the_text_covers_what_a_check_compares():
     large = [
-        size for size in sample_next.sizes if size["batch"] > DRAWS and size["temperature"] and size["top_k"] != 1
+        size for size in sample_next.setup.sizes if size["batch"] > DRAWS and size["temperature"] and size["top_k"] != 1
     ]  # elsewhere one token is certain
     columns = [in_tens(torch.ones(1, size["vocabulary"]), size["vocabulary"]).shape[1] for size in large]
     compared = GROUPS * (sum(columns) + max(columns))  # one case is drawn once more
@@ -266,3 +266,10 @@ def test_a_table_of_nan_in_place_of_tokens_does_not_pass(name):
     exec(EXERCISES[name].solution_text(), space)
     solution = space[name]
     assert check(name, answer).status == "failed"
+
+
+def test_an_answer_on_a_page_is_known_by_where_it_was_made_and_not_by_a_files_name():
+    made = {}
+    exec(compile("def sample_next(logits): ...", "<sample_next>", "exec"), made)
+    assert not is_on_a_page(made["sample_next"])
+    assert is_on_a_page(sample_next.right.answer)

@@ -31,6 +31,21 @@ def test_an_error_that_is_cut_ends_in_dots(text, shown):
 
 
 @pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("expected int/float/bool", "expected int/float/bool"),
+        ("no file /home/me/course/data.txt", "no file …"),
+        ("no file C:\\Users\\me\\data.txt", "no file …"),
+        ("0xff is no id", "0xff is no id"),
+        ("<Layer object at 0x7f3a5c1d2e90> is no tensor", "<Layer object> is no tensor"),
+        ("the storage 0x7f3a5c1d2e90 is freed", "the storage … is freed"),
+    ],
+)
+def test_addresses_and_paths_are_left_out_and_nothing_else(text, told):
+    assert errors.name_error(ValueError(text)) == f"ValueError: {told}"
+
+
+@pytest.mark.parametrize(
     ("wrong", "told"),
     [
         (
@@ -76,6 +91,21 @@ def test_the_line_that_raises_stands_below_the_evidence_only_where_that_is_short
     finding = Finding(headline="wrong.", why="With x=4 it raises ValueError: no", evidence=evidence)
     found = placed(finding, [Outcome("raised", error="ValueError: no", line="f(x)")])
     assert (found.evidence, found.look) == ((*evidence, *more), look)
+
+
+def test_of_two_errors_that_begin_alike_the_line_of_the_one_reported_is_shown():
+    finding = Finding(headline="it raises an error.", why="With x=4 it raises ValueError: no")
+    raised = [Outcome("raised", error=error, line=f"f({error!r})") for error in ("ValueError", "ValueError: no")]
+    assert placed(finding, raised).evidence == ("at the line: f('ValueError: no')",)
+
+
+def test_an_answer_whose_inputs_have_no_shapes_is_not_asked_for_them():
+    def fails(length):
+        raise ValueError(length)
+
+    words = words_of(verdict(fails, "causal_mask"))
+    assert "Where to look: print what goes into that line, just before it." in words
+    assert "shapes" not in words
 
 
 def test_a_function_that_the_package_has_called_is_not_said_to_be_in_its_own_callers_call():

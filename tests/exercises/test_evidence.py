@@ -1,8 +1,10 @@
 """What the numbers themselves say is told: only what is true of them."""
 
+import math
+
 import pytest
 import torch
-from reported import verdict
+from reported import verdict, words_of
 
 from transformer_lessons import masks
 from transformer_lessons.exercises.checker.setup import normal
@@ -67,3 +69,19 @@ def test_the_symptoms_of_an_exercise_are_told(declare):
     draw = lambda generator: torch.arange(3.0).double()  # noqa: E731
     declare("def same(x): ...", draw, lambda x: x.clone(), symptoms=[is_negative])
     assert "It is negative." in verdict(lambda x: -x - torch.arange(3), "same").message
+
+
+def test_of_a_mistake_that_covers_several_the_verdict_says_which_it_is():
+    def divided_by(size_of):
+        def attention(query, key, value):
+            weights = (query @ key.mT / size_of(query, key)).softmax(-1)
+            return weights @ value, weights
+
+        return words_of(verdict(attention))
+
+    words = divided_by(lambda query, key: math.sqrt(key.shape[-2]))
+    assert "scaled by another size." in words
+    assert "`weights` is the softmax of scores divided by 1.73; 2.00 is expected. With query" in words
+    words = divided_by(lambda query, key: 1)
+    assert "no scaling." in words
+    assert "divided by 1.00" not in words

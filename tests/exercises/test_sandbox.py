@@ -96,7 +96,7 @@ def test_after_a_call_without_end_no_further_call_is_made():
 
 
 def test_an_answer_without_a_result_for_the_last_size_does_come_to_an_end():
-    number, calls = len(EXERCISES[NAME].sizes), []
+    number, calls = len(EXERCISES[NAME].setup.sizes), []
 
     def stub_at_last(query, key, value):
         calls.append(1)

@@ -259,7 +259,7 @@ def test_each_tensor_on_the_way_to_a_result_is_looked_up_once_however_often_it_i
 
 # The first wrong step: the proof
 
-NAMED = [name for name, one in EXERCISES.items() if one.names_steps and not one.observe]
+NAMED = [name for name, one in EXERCISES.items() if one.setup.names_steps and not one.setup.observe]
 SPEAKING = [
     "attention",
     "AttentionHead",

@@ -104,7 +104,7 @@ WITHIN = [
 
 
 def test_the_attacks_know_the_sizes_that_are_asked_for():
-    assert tuple(size["length"] for size in EXERCISES["causal_mask"].sizes) == hostile.SIZES
+    assert tuple(size["length"] for size in EXERCISES["causal_mask"].setup.sizes) == hostile.SIZES
 
 
 @pytest.mark.parametrize("name", WITHIN)

@@ -46,7 +46,7 @@ def defined(exercise: Exercise, source: str) -> Callable:
     """The function or class that a source defines; its lines are known to tracebacks."""
     file = f"<a mutant of {exercise.name}>"
     linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
-    names = {**NAMES, **(exercise.names or {})}
+    names = {**NAMES, **exercise.setup.names}
     exec(compile(source, file, "exec"), names)
     return names[exercise.name]
 
@@ -99,7 +99,9 @@ def where_it_differs(exercise: Exercise, answer: Callable) -> str:
 
 def equal(exercise: Exercise, one: object, other: object) -> bool:
     """To the last few bits; distributions as the check compares them."""
-    return exercise.same(one, other) if exercise.observe and exercise.same else alike(one, other, 1e-12)
+    return (
+        exercise.setup.same(one, other) if exercise.setup.observe and exercise.setup.same else alike(one, other, 1e-12)
+    )
 
 
 def other_cases(exercise: Exercise) -> Iterator[tuple[str, Case]]:

@@ -77,7 +77,7 @@ class Seen:
     @cached_property
     def right_parts(self) -> list[int]:
         """Which of several results are right wherever the answer gives any."""
-        names = self.exercise.returns
+        names = self.exercise.setup.returns
         cases = zip(self.outcomes, self.draws.expected, strict=True)
         given = [(outcome.value, expected) for outcome, expected in cases if outcome.ok]
         if isinstance(names, str) or not all(is_list(value, len(names)) for value, _ in given):
@@ -188,11 +188,12 @@ def perhaps_in_full(seen: Seen, candidates: Iterable[Candidate]) -> Iterator[Can
 
 def surely_different(exercise: Exercise, ours: Outcome, theirs: Outcome) -> bool:
     """Are they certainly different, going by their shapes and one sum alone?"""
-    if exercise.same is not None:
+    if exercise.setup.same is not None:
         return False
     mine, known = ours.glance, theirs.glance
     if mine is None or known is None:  # only one has a glance: a plain number can equal an array without dimensions
         shapes, *_ = mine or known or [()]
         return bool(shapes) and all(shape for shape, _ in shapes)
     (shapes, total, slack), (known_shapes, known_total, known_slack) = mine, known
-    return shapes != known_shapes or abs(total - known_total) > exercise.tolerance * max(slack, known_slack) + 1e-9
+    most = exercise.setup.tolerance * max(slack, known_slack) + 1e-9
+    return shapes != known_shapes or abs(total - known_total) > most

@@ -50,7 +50,7 @@ def faults(draws: Draws, answer: Callable, run: Callable) -> Iterator[Finding | 
 
 def found_by_checks(draws: Draws, answer: Any, run: Callable) -> Iterator[Finding | None]:
     """What each of the exercise's own checks finds on each case."""
-    for check in draws.exercise.checks:
+    for check in draws.exercise.setup.checks:
         for case in draws.cases:
             yield found_by(checked, draws, answer, case, check, run=run)
 
@@ -199,7 +199,7 @@ def with_other_inputs(draws: Draws) -> list[tuple[Case, Any]]:
 
 def result_of(exercise: Exercise, target: Callable, inputs: list) -> object:
     """What is compared of one call."""
-    return freeze(exercise.observe(target, *inputs) if exercise.observe else target(*inputs))
+    return freeze(exercise.setup.observe(target, *inputs) if exercise.setup.observe else target(*inputs))
 
 
 def refill(old: Any, new: Any) -> Any:

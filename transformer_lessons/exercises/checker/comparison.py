@@ -174,9 +174,9 @@ def difference_of_one(
     if is_number(expected):
         return difference_of_numbers(actual, expected, the, tolerance, exact_zeros)
     if isinstance(expected, (list, tuple)):
-        return difference_of_lists(actual, expected, the, tolerance)
+        return difference_of_lists(actual, expected, the, tolerance, exact_zeros)
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):  # of any kind: a Counter as well as a dict
-        right, wrong = alike(actual, expected, tolerance), "holds the wrong entries."
+        right, wrong = alike(actual, expected, tolerance, exact_zeros), "holds the wrong entries."
     elif type(actual) is type(expected):
         right, wrong = actual == expected, "is not the expected one."
     else:
@@ -195,13 +195,15 @@ def difference_of_numbers(
     return None if right else Difference("numbers", f"{capital(the)} is not the expected number.")
 
 
-def difference_of_lists(actual: Any, expected: Sequence, the: str, tolerance: float) -> Difference | None:
+def difference_of_lists(
+    actual: Any, expected: Sequence, the: str, tolerance: float, exact_zeros: bool
+) -> Difference | None:
     if not isinstance(actual, (list, tuple)):
         return Difference("kind", f"{capital(the)} is {kind_of(actual)}; a {type(expected).__name__} is expected.")
     for item, wanted in zip(actual, expected, strict=False):
         if type(item) is not type(wanted) and not (is_number(item) and is_number(wanted)):
             return Difference("kind", f"{capital(the)} holds {kind_of(item)}; {kind_of(wanted)} is expected there.")
-    right = alike(actual, expected, tolerance)
+    right = alike(actual, expected, tolerance, exact_zeros)
     return None if right else Difference("numbers", f"{capital(the)} holds the wrong items.")
 
 

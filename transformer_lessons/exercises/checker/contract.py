@@ -32,7 +32,7 @@ def is_stub(exercise: Exercise, answer: Any) -> bool:
 def misfit(exercise: Exercise, answer: object) -> Finding | None:
     """Why an answer cannot be called as the contract says."""
     name = exercise.name
-    if isinstance(answer, type) and getattr(answer, "forward", None) is nn.Module.forward:
+    if exercise.is_module and isinstance(answer, type) and getattr(answer, "forward", None) is nn.Module.forward:
         return Finding(
             headline="it has no `forward`.",
             mistake="no forward",
@@ -53,7 +53,8 @@ def misfit(exercise: Exercise, answer: object) -> Finding | None:
             why=f'Pass {name} itself, without calling it: check("{name}", {name}).',
         )
     if exercise.is_module:
-        return wrong_arguments(exercise, answer, len(exercise.build), len(exercise.build), exercise.build)
+        build = exercise.setup.build
+        return wrong_arguments(exercise, answer, len(build), len(build), build)
     if isinstance(answer, type):
         return Finding(
             headline="this is a class; a function is expected.",

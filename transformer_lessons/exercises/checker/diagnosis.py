@@ -59,7 +59,8 @@ def right_in_the_wrong_form(seen: Seen) -> Finding | None:
         corrected = undone(seen, slip)
         if corrected and is_right(corrected):
             where = "The" if all(outcome.ok for outcome in seen.outcomes) else "Where it ran, the"
-            numbers = "numbers compared so far" if seen.exercise.checks else "numbers"  # checks look at more of them
+            more = seen.exercise.setup.checks  # they look at more numbers
+            numbers = "numbers compared so far" if more else "numbers"
             return named(slip.name, f"{where} {numbers} are right. {sentence_of(seen, slip)}", look=slip.look)
     return None
 
@@ -103,7 +104,7 @@ def two_on_the_way(seen: Seen) -> Finding | None:
     if not seen.wrong:
         return None
     first, exercise = seen.wrong[0], seen.exercise
-    if exercise.observe and not seen.is_random:
+    if exercise.setup.observe and not seen.is_random:
         shown = mistakes_in_parts(seen.draws, seen.outcomes[first].value, first)
     else:
         shown = mistakes_on_the_way(seen.draws, seen.answer, seen.outcomes[first], first, seen.run)
@@ -120,12 +121,12 @@ def pair_of(draws: Draws, first: Candidate, second: Candidate) -> Candidate | No
 
 def solved_for(seen: Seen) -> Finding | None:
     """A mistake with a number that could be any: the setup has solved for it, and every wrong result agrees."""
-    return by_signs(seen, seen.exercise.solves)
+    return by_signs(seen, seen.exercise.setup.solves)
 
 
 def shown_by_signs(seen: Seen) -> Finding | None:
     """A mistake whose signs every wrong result shows, though its numbers are not those of a known answer."""
-    return by_signs(seen, seen.exercise.signs)
+    return by_signs(seen, seen.exercise.setup.signs)
 
 
 def by_signs(seen: Seen, signs_of: Callable | None) -> Finding | None:

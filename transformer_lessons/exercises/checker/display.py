@@ -119,10 +119,13 @@ def shown_dictionaries(ours: Any, theirs: Any) -> list:
     wrong = [key for key in every if not (key in ours and key in theirs and alike(ours[key], theirs[key], 0))]
     some = "Three of the entries that differ:" if len(wrong) > 3 else "Only the entries that differ are shown:"
     chosen = [*wrong[:2], *wrong[2:][-1:]]  # extra entries come last
+    pairs = [(ours[key], theirs[key]) for key in chosen if key in ours and key in theirs]
+    floats = [pair for pair in pairs if all(isinstance(number, float) for number in pair)]
+    decimals = max((decimals_for(*pair) for pair in floats), default=2)
     return [
         *([some] if len(chosen) < len(every) else []),
         *(
-            f"{whose}{short({key: items[key] for key in chosen if key in items})}  ({len(items)} in all)"
+            f"{whose}{short({key: items[key] for key in chosen if key in items}, decimals)}  ({len(items)} in all)"
             for whose, items in (("yours     ", ours), ("expected  ", theirs))
         ),
     ]
@@ -136,7 +139,7 @@ def short(value: Any, decimals: int = 2) -> str:
         text = ", ".join(short(item, decimals) for item in value)
         text = f"[{text}]" if isinstance(value, list) else f"({text})"
     elif isinstance(value, Mapping):
-        text = "{" + ", ".join(f"{short(key)}: {short(item)}" for key, item in value.items()) + "}"
+        text = "{" + ", ".join(f"{short(key)}: {short(item, decimals)}" for key, item in value.items()) + "}"
     elif isinstance(value, float):
         text = show(value, decimals)
     else:

@@ -82,7 +82,7 @@ def observe(
         inputs = [cast(clone(value), dtype) for value in case.inputs]
         before = case.inputs if dtype == torch.float64 else [cast(clone(value), dtype) for value in case.inputs]
         target = seen["target"] = make(exercise, answer, case, dtype, inputs)
-        value = exercise.observe(target, *inputs) if exercise.observe else target(*inputs)
+        value = exercise.setup.observe(target, *inputs) if exercise.setup.observe else target(*inputs)
         if inspect.iscoroutine(value):
             value.close()
         seen["changed"] = tuple(
@@ -153,19 +153,21 @@ def observe_all(draws: Draws, answer: Callable, run: Callable, seconds: float) -
 
 def compare(exercise: Exercise, value: object, expected: object) -> Difference | None:
     """How a value differs from what is expected, or None."""
-    if exercise.same is not None:
-        if exercise.same(value, expected):
+    setup = exercise.setup
+    if setup.same is not None:
+        if setup.same(value, expected):
             return None
-        shown = difference(value, expected, exercise.returns, exercise.shapes, 0.0, False)
+        shown = difference(value, expected, setup.returns, setup.shapes, 0.0, False)
         return shown or Difference("numbers", "The result is not the expected one.")
-    return difference(value, expected, exercise.returns, exercise.shapes, exercise.tolerance, exercise.exact_zeros)
+    return difference(value, expected, setup.returns, setup.shapes, setup.tolerance, setup.exact_zeros)
 
 
 def same(exercise: Exercise, value: object, other: object) -> bool:
     """Do two values count as the same result?"""
-    if exercise.same is not None:
-        return bool(exercise.same(value, other))
-    return alike(value, other, exercise.tolerance, exercise.exact_zeros)
+    setup = exercise.setup
+    if setup.same is not None:
+        return bool(setup.same(value, other))
+    return alike(value, other, setup.tolerance, setup.exact_zeros)
 
 
 def shown_inputs(exercise: Exercise, case: Case) -> str:

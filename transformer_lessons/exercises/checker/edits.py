@@ -75,7 +75,7 @@ def names_within_comprehensions(statement: ast.stmt) -> set[ast.AST]:
 def lines_within(block: list) -> Iterator[Line]:
     """The lines of a block and of its loops and conditions, in order; functions inside it are not looked into."""
     for statement in block:
-        if isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return)):
+        if isinstance(statement, (ast.Assign, ast.AugAssign, ast.Return)):
             yield Line(statement)
         elif not isinstance(statement, DEFINITIONS):
             for inner in ("body", "orelse"):
@@ -132,7 +132,9 @@ class RightAnswer:
         """What a tree of this answer's name defines."""
         names = {**self.namespace, **more}
         exec(compile(tree, f"<{self.name}>", "exec"), names)
-        return names[self.name]
+        answer = names[self.name]
+        answer.is_on_a_page = True  # so drawn_tokens.py knows it
+        return answer
 
 
 class WrongAnswer:

@@ -44,8 +44,9 @@ def in_short(kind: str, text: str) -> str:
         text = re.sub(theirs, ours, text)
     lines = text.splitlines() or [""]
     text = f"{lines[0].rstrip()} …" if len(lines) > 1 else lines[0]
-    text = re.sub(r" ?at 0x[0-9a-fA-F]+|0x[0-9a-fA-F]+", "", text)
-    text = re.sub(r"(?:[A-Za-z]:)?(?:[\\/][\w.@-]+){2,}", "…", text)
+    text = re.sub(r" ?\bat 0x[0-9a-fA-F]{7,}", "", text)
+    text = re.sub(r"\b0x[0-9a-fA-F]{7,}", "…", text)
+    text = re.sub(r"(?<![\w.])(?:[A-Za-z]:)?(?:[\\/][\w.@-]+){2,}", "…", text)  # not in int/float/bool
     text = cut(text, 200)
     return f"{kind}: {text}" if text else kind
 

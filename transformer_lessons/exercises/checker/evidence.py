@@ -4,7 +4,7 @@ import numpy as np
 
 from transformer_lessons.exercises.checker.agreement import Seen
 from transformer_lessons.exercises.checker.display import beside
-from transformer_lessons.exercises.checker.draws import same, shown_inputs
+from transformer_lessons.exercises.checker.draws import compare, same, shown_inputs
 from transformer_lessons.exercises.checker.edits import WrongAnswer
 from transformer_lessons.exercises.checker.exercise import Exercise, Mistake
 from transformer_lessons.exercises.checker.values import capital, family, is_array, is_plain, numbers, parts
@@ -14,16 +14,18 @@ from transformer_lessons.tools.words import joined
 def evidence(seen: Seen, mistakes: tuple[Mistake, ...] = ()) -> tuple[str, ...]:
     """The smallest example that shows it: the inputs, yours beside the expected; and one that raises, if any does."""
     lines, exercise = [], seen.exercise
+    raising = next((n for n, outcome in enumerate(seen.outcomes) if outcome.kind == "raised"), None)
     if seen.wrong:
         first = telling(seen, mistakes)
         difference = seen.difference(first)
+        if difference.sort == "numbers" and len(mistakes) == 1 and raising is None:  # there is no room for both
+            lines += which_of_several(seen, *mistakes, first)
         lines.append(f"With {shown_inputs(exercise, seen.draws.cases[first])}:")
         if difference.sort in WITHOUT_NUMBERS:
             lines.append(difference.sentence)
         else:
             ours, theirs, name = part_that_differs(seen, first)
-            lines += beside(ours, theirs, name, exercise.tolerance, exercise.exact_zeros)
-    raising = next((n for n, outcome in enumerate(seen.outcomes) if outcome.kind == "raised"), None)
+            lines += beside(ours, theirs, name, exercise.setup.tolerance, exercise.setup.exact_zeros)
     if raising is not None:
         shown = shown_inputs(exercise, seen.draws.cases[raising])
         lines.append(f"With {shown} it raises {seen.outcomes[raising].error}")
@@ -55,14 +57,14 @@ WITHOUT_NUMBERS = ("kind", "count", "dtype", "shape", "ids")  # differences that
 
 def part_that_differs(seen: Seen, number: int) -> tuple:
     """(ours, expected, name): of several results, the one that differs."""
-    ours, expected, name = seen.outcomes[number].value, seen.draws.expected[number], seen.exercise.returns
+    ours, expected, name = seen.outcomes[number].value, seen.draws.expected[number], seen.exercise.setup.returns
     part = seen.difference(number).part
     return (ours, expected, name) if part is None else (ours[part], expected[part], name[part])
 
 
 def which_parts(seen: Seen) -> str:
     """Which of the results are wrong, and which right."""
-    names = seen.exercise.returns
+    names = seen.exercise.setup.returns
     wrong = {
         name
         for number in seen.wrong
@@ -80,12 +82,29 @@ def these(names: list) -> str:
     return f"{joined(names)} {'is' if len(names) == 1 else 'are'}"
 
 
+def which_of_several(seen: Seen, mistake: Mistake, number: int) -> list[str]:
+    """What the setup's symptoms say of one case, if this tells some of the mistake's variants from others."""
+    told = told_by_setup(seen, number, seen.outcomes[number].value)
+    if told is None:
+        return []
+    results = [seen.draws.outcome(variant, number).value for variant in mistake.variants]
+    differences = [compare(seen.exercise, result, seen.draws.expected[number]) for result in results]
+    comparable = [result for result, one in zip(results, differences, strict=True) if one and one.sort == "numbers"]
+    return [told] if any(told_by_setup(seen, number, result) != told for result in comparable) else []
+
+
+def told_by_setup(seen: Seen, number: int, value: object) -> str | None:
+    """What the first of the setup's own symptoms that a result of one case shows says of it, or None."""
+    expected, inputs = seen.draws.expected[number], seen.draws.cases[number].inputs
+    told = (test(value, expected, *inputs) for test in seen.exercise.setup.symptoms)
+    return next(filter(None, told), None)
+
+
 def symptom(seen: Seen, number: int) -> str | None:
     """One sentence on what the numbers of one case themselves show, or None."""
+    if sentence := told_by_setup(seen, number, seen.outcomes[number].value):
+        return sentence
     exercise, inputs = seen.exercise, seen.draws.cases[number].inputs
-    for test in exercise.symptoms:
-        if sentence := test(seen.outcomes[number].value, seen.draws.expected[number], *inputs):
-            return sentence
     ours, expected, name = part_that_differs(seen, number)
     if not (is_array(ours) and is_array(expected)):
         return None

@@ -7,7 +7,7 @@ import ast
 import math
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, count, islice
 from operator import itemgetter
@@ -51,18 +51,18 @@ class Case:
     seed: int
 
 
-class Exercise(Setup):
+class Exercise:
     """One exercise. `name` is what the learner defines; a module has `build`, a function does not."""
 
     def __init__(self, page: Page, setup: Setup) -> None:
-        super().__init__(**{field.name: getattr(setup, field.name) for field in fields(setup)})
-        self.page, self.name, self.title = page, page.name, page.title
+        self.page, self.setup = page, setup
+        self.name, self.title = page.name, page.title
         self.contract, self.stub = page.contract, page.stub
         self.lesson, self.difficulty, self.importance, self.minutes = page.facts
         self.hints = [(symptom, text) for symptom, _, text in page.hints]
-        self.is_module = bool(self.build)
-        self.gradients = self.is_module if self.gradients is None else self.gradients
-        self.right = RightAnswer(page.right, NAMES | self.names)
+        self.is_module = bool(setup.build)
+        self.gradients = self.is_module if setup.gradients is None else setup.gradients
+        self.right = RightAnswer(page.right, NAMES | setup.names)
         self.reference: Callable = self.right.answer if setup.reference is None else setup.reference
 
     @cached_property
@@ -121,11 +121,11 @@ class Exercise(Setup):
     def cases(self, seed: int) -> list[Case]:
         """One case for each of the sizes."""
         cases = []
-        for number, size in enumerate(self.sizes):
+        for number, size in enumerate(self.setup.sizes):
             case_seed = 1000 * seed + number
-            inputs = self.draw(torch.Generator().manual_seed(case_seed), **size)
+            inputs = self.setup.draw(torch.Generator().manual_seed(case_seed), **size)
             inputs = inputs if isinstance(inputs, tuple) else (inputs,)
-            cases.append(Case(tuple(size[name] for name in self.build), inputs, case_seed))
+            cases.append(Case(tuple(size[name] for name in self.setup.build), inputs, case_seed))
         return cases
 
     @cached_property

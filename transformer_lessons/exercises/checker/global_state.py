@@ -5,15 +5,18 @@ import gc
 import os
 import random
 import sys
+import threading
 import types
 import warnings
+from collections.abc import Callable, Iterator
 from operator import attrgetter
+from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 
-runaways = []  # the threads of answers that could not be stopped
+runaways: list[threading.Thread] = []  # the threads of answers that could not be stopped
 
 
 # How deep an answer may recurse
@@ -23,7 +26,7 @@ SET_RECURSION_LIMIT = sys.setrecursionlimit
 
 
 @contextlib.contextmanager
-def bounded_recursion():
+def bounded_recursion() -> Iterator[None]:
     """While it is active, no recursion goes deeper than DEEPEST."""
     set_recursion_limit(min(sys.getrecursionlimit(), DEEPEST))
     sys.setrecursionlimit = lambda limit: SET_RECURSION_LIMIT(min(limit, DEEPEST))
@@ -33,7 +36,7 @@ def bounded_recursion():
         sys.setrecursionlimit = SET_RECURSION_LIMIT
 
 
-def set_recursion_limit(limit):
+def set_recursion_limit(limit: int) -> None:
     """Sets it, unless an answer still runs: a limit far below the depth of a running thread can end Python 3.11."""
     if not any(thread.is_alive() for thread in runaways):
         SET_RECURSION_LIMIT(limit)
@@ -42,21 +45,21 @@ def set_recursion_limit(limit):
 # Settings
 
 
-def torch_print_options():
+def torch_print_options() -> dict:
     return dict(vars(torch._tensor_str.PRINT_OPTS))
 
 
-def set_torch_print_options(options):
+def set_torch_print_options(options: dict) -> None:
     vars(torch._tensor_str.PRINT_OPTS).update(options)
 
 
-def set_environment(environment):
+def set_environment(environment: dict) -> None:
     for name in set(os.environ) - set(environment):
         del os.environ[name]
     os.environ.update({name: value for name, value in environment.items() if os.environ.get(name) != value})
 
 
-def hooks():
+def hooks() -> dict:
     module = torch.nn.modules.module
     return {
         name: dict(value)
@@ -65,7 +68,7 @@ def hooks():
     }
 
 
-def set_hooks(saved):
+def set_hooks(saved: dict) -> None:
     for name, value in saved.items():
         table = getattr(torch.nn.modules.module, name)
         table.clear()
@@ -114,7 +117,7 @@ SETTINGS = [  # how to read it, how to write it
 ]
 
 
-def setting_now(read):
+def setting_now(read: Callable) -> Any:
     """A setting's value; None for the current folder if it no longer exists."""
     try:
         return read()
@@ -122,7 +125,7 @@ def setting_now(read):
         return None
 
 
-def restore_setting(read, write, saved):
+def restore_setting(read: Callable, write: Callable, saved: Any) -> None:
     if saved is not None and setting_now(read) != saved:
         write(saved)
 
@@ -130,12 +133,12 @@ def restore_setting(read, write, saved):
 class GlobalState:
     """Random numbers, threads, SETTINGS and the names in the package and its libraries: saved, and then restored."""
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         self.settings = [setting_now(read) for read, _ in SETTINGS]
         self.random = torch.get_rng_state(), np.random.get_state(), random.getstate()
         self.threads = torch.get_num_threads()
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: object) -> None:
         with contextlib.ExitStack() as stack:  # whatever cannot be restored, the rest is
             stack.callback(namespaces.restore)
             for write, saved in zip(
@@ -148,7 +151,7 @@ class GlobalState:
 
 
 @contextlib.contextmanager
-def standard_state():
+def standard_state() -> Iterator[None]:
     """While a check runs, PyTorch's defaults hold and the package is as imported; afterwards everything is restored."""
     namespaces.extend()
     here = namespaces.now()
@@ -174,10 +177,11 @@ class Namespaces:
     LIBRARIES = ("torch", "torch.nn", "torch.nn.functional", "torch.linalg", "numpy", "math", "random", "builtins")
     MACHINERY = ("__annotations__", "__annotations_cache__", "__doc__", "__abstractmethods__", "_abc_impl")
 
-    def __init__(self):
-        self.names, self.code = {}, {}  # of each module and class, and of each function
+    def __init__(self) -> None:
+        self.names: dict[types.ModuleType | type, dict] = {}  # of each module and class
+        self.code: dict[types.FunctionType, tuple] = {}  # of each function
 
-    def extend(self):
+    def extend(self) -> None:
         """Adds what has been imported since."""
         package = __name__.split(".")[0]
         for name, module in list(sys.modules.items()):
@@ -187,7 +191,7 @@ class Namespaces:
         for cls in (torch.Tensor, nn.Module):
             self.take(cls)
 
-    def take(self, owner):
+    def take(self, owner: types.ModuleType | type) -> None:
         if owner in self.names:
             return
         self.names[owner] = names = dict(vars(owner))
@@ -197,14 +201,14 @@ class Namespaces:
             elif isinstance(value, type) and (owner is nn or value.__module__.startswith(__name__.split(".")[0])):
                 self.take(value)
 
-    def now(self):
+    def now(self) -> "Namespaces":
         """A copy of the current state of everything that was added."""
         copy = Namespaces()
         copy.names = {owner: dict(vars(owner)) for owner in self.names}
         copy.code = {function: CODE(function) for function in self.code}
         return copy
 
-    def restore(self):
+    def restore(self) -> None:
         """Restores what has been replaced."""
         if not same(list(map(CODE, self.code)), list(self.code.values())):  # all at once, since each call ends here
             for function, (code, defaults, keywords) in self.code.items():
@@ -223,7 +227,7 @@ class Namespaces:
                         delattr(owner, name)
 
 
-def same(now, before):
+def same(now: object, before: object) -> bool:
     """Are these the very same objects? Equality checks identity first, and so is fast."""
     try:
         return now == before

@@ -145,10 +145,10 @@ class Reader:
     def heading(self, block: Block) -> None:
         self.close_mistake()
         text = block.text.lstrip("# ").strip()
-        unique = (self.section, text) if block.level == 3 else text
-        if block.level != 3 and unique in self.headings:
-            raise self.error(block.number, f"there are two headings “{text}”")
-        self.headings.add(unique)
+        if block.level != 3:
+            if text in self.headings:
+                raise self.error(block.number, f"there are two headings “{text}”")
+            self.headings.add(text)
         if block.level == 1:
             self.title(block)
         elif block.level == 2:

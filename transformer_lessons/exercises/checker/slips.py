@@ -128,7 +128,7 @@ def is_right(seen: Seen) -> bool:
 
 def sentence_of(seen: Seen, slip: Slip) -> str:
     """The sentence of a slip, about this answer."""
-    names = seen.exercise.returns
+    names = seen.exercise.setup.returns
     names = names if not isinstance(names, str) else (names, names)
     difference = next(difference for difference in seen.differences if difference)
     return slip.text.format(names=f"({', '.join(names)})", first=names[0], second=names[-1], kind=difference.sentence)

@@ -31,7 +31,7 @@ MOST_CHANGES = 110  # so that a check stays under a second
 def sentence_on_steps(seen: Seen) -> str:
     """What is certain, on every case that fails: which layers are never used, and which step is the first wrong one."""
     exercise, draws, answer = seen.exercise, seen.draws, seen.answer
-    if not exercise.names_steps or exercise.observe:
+    if not exercise.setup.names_steps or exercise.setup.observe:
         return ""
     if any(outcome.kind == "raised" for outcome in seen.outcomes):  # where it raises, an earlier step may be wrong
         return ""
@@ -165,7 +165,7 @@ def mistakes_on_the_way(
     def shown(singles):
         for single in singles:
             changes = changed(draws, number, single[1])
-            held = [holds(computed, array, draws.exercise.tolerance) for array in changes]
+            held = [holds(computed, array, draws.exercise.setup.tolerance) for array in changes]
             if held and held[0]:
                 yield single, sum(held)
 
@@ -185,7 +185,7 @@ def mistakes_in_parts(draws: Draws, value: object, number: int) -> list[Candidat
     def given(single):
         theirs = draws.outcome(single[1], number)
         parts = zip(parts_of(value), parts_of(theirs.value), parts_of(draws.expected[number]), strict=False)
-        tolerance = draws.exercise.tolerance
+        tolerance = draws.exercise.setup.tolerance
         return theirs.ok and sum(
             alike(ours, wrong, tolerance) and not alike(ours, right, tolerance) for ours, wrong, right in parts
         )
@@ -231,12 +231,12 @@ def changed(draws: Draws, number: int, variant: WrongAnswer) -> list:
     """
     named, all_arrays = usual(draws, number)
     arrays = attempt(lambda: changed_by(draws, variant, number, named)).value if variant.names else None
-    return arrays if arrays and not holds(all_arrays, arrays[0], draws.exercise.tolerance) else []
+    return arrays if arrays and not holds(all_arrays, arrays[0], draws.exercise.setup.tolerance) else []
 
 
 def changed_by(draws: Draws, variant: WrongAnswer, number: int, right: dict) -> list:
     """What the lines of a mistake compute that the right lines do not."""
-    tolerance = draws.exercise.tolerance
+    tolerance = draws.exercise.setup.tolerance
     return [
         array
         for name, value in recorded_on(draws, variant, number, variant.keeps_layers, variant.names)
@@ -373,7 +373,7 @@ class RightSteps:
 
     def __init__(self, draws: Draws, number: int) -> None:
         exercise, case = draws.exercise, draws.cases[number]
-        self.trace, self.tolerance = Trace(), exercise.tolerance
+        self.trace, self.tolerance = Trace(), exercise.setup.tolerance
         record: list = []
         inputs = inputs_for(draws, case)
         target = make(exercise, recording(exercise.right, record), case, draws.dtype, inputs)

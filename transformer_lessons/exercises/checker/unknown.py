@@ -107,17 +107,18 @@ def raises(seen: Seen, number: int) -> Finding:
     name, look = name_of_error(outcome.error)
     if any(one.ok for one in seen.outcomes):
         look = f"{look or 'what is different about these inputs?'} Where it ran, the result was right."
-    look = look or "print the shapes just before that line."
+    elif any(map(is_array, seen.draws.cases[number].inputs)):
+        look = look or "print the shapes just before that line."
     return Finding(headline="it raises an error.", mistake=name, why=why, evidence=at_line(outcome), look=look)
 
 
 def right_results(exercise: Exercise, value: Any, expected: Any) -> str:
     """Which of several results are right already, and not just near enough to pass."""
-    if isinstance(exercise.returns, str) or not is_list(value, len(exercise.returns)):
+    if isinstance(exercise.setup.returns, str) or not is_list(value, len(exercise.setup.returns)):
         return ""
     right = [
         f"`{name}`"
-        for name, one, other in zip(exercise.returns, value, expected, strict=True)
-        if same(exercise, one, other) and (exercise.same or alike(one, other, exercise.tolerance / 20))
+        for name, one, other in zip(exercise.setup.returns, value, expected, strict=True)
+        if same(exercise, one, other) and (exercise.setup.same or alike(one, other, exercise.setup.tolerance / 20))
     ]
     return f"{these(right)} right." if right else ""

@@ -158,9 +158,9 @@ def collecting_errors(run: Callable, raised: list[Outcome]) -> Callable:
 
 
 def placed(finding: Finding, raised: Sequence[Outcome]) -> Finding:
-    """The finding with the line of the error that it reports, and always with a place to look."""
-    text = " ".join([finding.why, *finding.evidence])
-    outcome = next((candidate for candidate in raised if f"raises {candidate.error}" in text), None)
+    """A finding that reports an error with the line that raised it, and with a place to look; any other as it is."""
+    told = (finding.why, *finding.evidence)
+    outcome = next((one for one in raised if any(text.endswith(f"raises {one.error}") for text in told)), None)
     if outcome is None:
         return finding
     evidence, look = finding.evidence, finding.look
