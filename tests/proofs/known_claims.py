@@ -659,20 +659,11 @@ LESSON_8 = [
 # Lesson 9
 
 MERGES = "another_play, _ = "  # for each of four vocabularies: characters per token, then bits on the three texts
-READ = 'cases = {"bytes"'  # both bits: bytes, small batches, more compute; 437 merges, less text, also in small batches
-DEAD = "spent, groups = {"  # bits for pieces of new words: all, dead, with a die, living; 256 merges, then 437
+READ = 'cases = {"bytes"'  # both bits: bytes, small batches, more compute; 437 merges, less text, small batches
+DEAD = "spent = {"  # bits for pieces of new words: all, dead, living, with a die; 256 merges, four times the steps, 437
 # 437 merges, some cut as 256, 256 merges, some cut as 64: bits for each piece of a new word, then both bits
 PIECES = 'print("                     dead'
 CUTS = "compare_cuts(models[256]"  # bits with the right cuts, the leftmost pairs
-
-
-def in_small_batches(runs, seed, size=437, rows=2):
-    """Bits per character of the familiar text, with as much compute as in the lesson, but fewer rows a step."""
-    lesson = runs[seed]
-    vocabulary, smaller = lesson.vocabularies[size], lesson.made.setdefault("smaller", {})
-    if (size, rows) not in smaller:
-        smaller[size, rows] = lesson.train(vocabulary, vocabulary.encode(lesson.read), rows=rows)
-    return lesson.bits(smaller[size, rows], vocabulary.encode(lesson.familiar), len(lesson.familiar))
 
 
 def at_four_times_the_compute(size, text, fewer=None):
@@ -695,6 +686,21 @@ def new_words_cost(row):
     return lambda runs, seed: runs[seed].numbers(MERGES)[4 * row + 3] - runs[seed].numbers(MERGES)[4 * row + 2]
 
 
+def new_words_cost_at_four_times_the_compute(size):
+    """The same, after four times as many steps as in the lesson."""
+    new, swapped = (at_four_times_the_compute(size, text) for text in ("unfamiliar", "swapped"))
+    return lambda runs, seed: new(runs, seed) - swapped(runs, seed)
+
+
+def living_pieces_after_mixing(runs, seed):
+    """Bits for each living piece of a new word, with 256 merges, after mixing and four times as many steps."""
+    lesson = runs[seed]
+    at_four_times_the_compute(256, "unfamiliar", fewer=64)(runs, seed)
+    model, used = lesson.made["longer"][256, 64], set(lesson.mix(256, 64))
+    each, dead = lesson.price(model, lesson.vocabularies[256], used)
+    return each[~dead].mean()
+
+
 def lead_on_less_text(runs, seed):
     """By how many bits 437 merges beat bytes on familiar words, with about as little text."""
     bytes_, *_, less, _, _, _ = runs[seed].numbers(READ)
@@ -702,20 +708,23 @@ def lead_on_less_text(runs, seed):
 
 
 LESSON_9 = [
-    Claim("(0.07–0.11 bits a character in nine runs)", new_words_cost(0)),
-    Claim("256 merges half a bit (0.44–0.49)", new_words_cost(2)),
-    Claim("437 almost a whole one (0.84–0.91)", new_words_cost(3)),
-    Claim("| 1.57–1.69 →", printed(MERGES, 11)),
+    Claim("cost bytes 0.07–0.11 bits a character", new_words_cost(0)),
+    Claim("256 merges 0.44–0.49", new_words_cost(2)),
+    Claim("437 almost a whole bit (0.84–0.91)", new_words_cost(3)),
+    Claim("0.37–0.46 bits with bytes", new_words_cost_at_four_times_the_compute(0)),
+    Claim("0.85–0.90 with 256 merges", new_words_cost_at_four_times_the_compute(256)),
+    Claim("1.17–1.31 with 437", new_words_cost_at_four_times_the_compute(437)),
+    Claim("instead of 1.57–1.69", printed(MERGES, 11)),
     Claim("437 merges: 0.67–0.74)", printed(MERGES, 13)),
-    Claim("| 1.69–1.82 →", printed(MERGES, 15)),
+    Claim("instead of 1.69–1.82", printed(MERGES, 15)),
     Claim("437 merges still lead by 0.6–0.9 bits", lead_on_less_text),
     Claim(
         "the lead shrinks to about one bit",
-        lambda runs, seed: 0.95 < runs[seed].numbers(READ)[2] - in_small_batches(runs, seed) < 1.1,
+        lambda runs, seed: 0.95 < runs[seed].numbers(READ)[2] - runs[seed].numbers(READ)[10] < 1.1,
     ),
-    Claim("bytes come close (0.83–0.94 in five runs", printed(READ, 4)),
-    Claim("→ 1.48–1.58 |", printed(PIECES, 5)),
-    Claim("→ 1.59–1.69 |", printed(PIECES, 11)),
+    Claim("bytes come close (0.83–0.94", printed(READ, 4)),
+    Claim("(1.48–1.58 bits", printed(PIECES, 5)),
+    Claim("(1.59–1.69 instead", printed(PIECES, 11)),
     Claim("437 merges hardly beat 256: 0.42", at_four_times_the_compute(437, "familiar")),
     Claim(" and 0.44; bytes", at_four_times_the_compute(256, "familiar")),
     Claim(
@@ -728,31 +737,30 @@ LESSON_9 = [
         ),
     ),
     Claim("bytes: 0.71–0.77", at_four_times_the_compute(0, "familiar")),
-    Claim("the one with 64 merges is best (1.21–1.25", at_four_times_the_compute(64, "unfamiliar")),
+    Claim("the model with 64 merges is best (1.21–1.25", at_four_times_the_compute(64, "unfamiliar")),
     Claim(
-        "the one with 64 merges is best",
+        "the model with 64 merges is best",
         lambda runs, seed: min(at_four_times_the_compute(size, "unfamiliar")(runs, seed) for size in (0, 256)) > 1.3,
     ),
     Claim("they get 1.72–1.85 bits", at_four_times_the_compute(437, "unfamiliar")),
-    Claim("helps 256 merges, too: 1.12–1.17", at_four_times_the_compute(256, "unfamiliar", fewer=64)),
+    Claim("helps 256 merges, too (1.12–1.17", at_four_times_the_compute(256, "unfamiliar", fewer=64)),
     Claim("instead of 1.42–1.48", at_four_times_the_compute(256, "unfamiliar")),
     Claim("close to a draw (8.5–9.0)", printed(DEAD, 0), slack=0.1),
-    Claim("the model needs 13.5–14.5 bits in nine runs", printed(DEAD, 4), slack=0.1),
-    Claim("with 256, it is close to a draw", each(DEAD, lambda *n: abs(n[0] - n[2]) < 0.5)),
+    Claim("the model needs 13.5–14.5 bits", printed(DEAD, 8), slack=0.1),
+    Claim("with 256, it is close to a draw", each(DEAD, lambda *n: abs(n[0] - n[3]) < 0.5)),
     Claim(
-        "dead pieces cost more than with a die on average, and living ones less",
-        each(DEAD, lambda *n: n[3] < n[2] < n[1] and n[7] < n[6] < n[5]),
+        "Dead pieces cost more than with the die",
+        each(DEAD, lambda *n: n[1] > n[3] and n[5] > n[7] and n[9] > n[11]),
     ),
-    Claim("| 437 merges | 13.5–14.5", printed(PIECES, 0), slack=0.1),
-    Claim("→ 10.0–10.8 |", printed(PIECES, 3), slack=0.1),
-    Claim("| 256 merges | 8.5–9.0", printed(PIECES, 6), slack=0.1),
-    Claim("→ 7.5–7.9 |", printed(PIECES, 9), slack=0.1),
+    Claim("Living ones cost less at first", each(DEAD, lambda *n: n[2] < n[3] and n[6] > n[7])),
+    Claim("after four times the steps (11.0–11.6)", printed(DEAD, 6), slack=0.1),
+    Claim("they then cost 7.6–8.1 bits", living_pieces_after_mixing, slack=0.1),
     Claim("437 merges are now no worse than 256 with new words", each(PIECES, lambda *n: n[5] < n[8] + 0.02)),
     Claim("on familiar words they keep their lead", each(PIECES, lambda *n: n[4] < n[7])),
-    Claim("mixing helps 437 merges, but not 256", each(PIECES, lambda *n: n[5] < n[2] - 0.1 and n[11] > n[8] - 0.02)),
-    Claim("In seven runs, 1.59–1.68", printed(CUTS, 1)),
+    Claim("but not 256", each(PIECES, lambda *n: n[5] < n[2] - 0.1 and n[11] > n[8] - 0.02)),
+    Claim("Over the runs, 1.59–1.68", printed(CUTS, 1)),
     Claim("instead of 0.88–1.01", printed(CUTS, 0)),
-    Claim("and 29 for each in our model", each(CUTS, lambda *n: 28 < (n[1] - n[0]) * 10_000 / 241 < 31)),
+    Claim("26 bits against 29", each(CUTS, lambda *n: 28 < (n[1] - n[0]) * 10_000 / 241 < 31)),
 ]
 
 # Lesson 10: after 300 steps on the complete works, by benchmarks/modern_models.py, whose numbers the lesson shows
