@@ -1,5 +1,6 @@
-// Runs the cells of lessons as a page does: node cells.js FOLDER reads, as JSON, [[lesson, {place: source}, [place, …]], …],
-// in which sources may take the place of the lesson's, and writes what each of these cells puts out.
+// Runs the cells of lessons as a page does: node cells.js FOLDER reads, as JSON,
+// [[lesson, {place: source}, [place, …]], …], in which sources may take the place of the lesson's, and writes what
+// each of these cells puts out.
 const fs = require('fs');
 for (const name of ['tensors', 'printing', 'containers', 'torch', 'chance', 'python', 'cells']) {
   (0, eval)(fs.readFileSync(`${process.argv[2]}/${name}.js`, 'utf8'));
