@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 import rewritten
 
+from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.verdict import check
 from transformer_lessons.exercises.questions.verdict import answer
-from transformer_lessons.marking import confinement, sample
+from transformer_lessons.marking import confinement, process, sample
 from transformer_lessons.marking.notebook import Notebook
 from transformer_lessons.tools import reset
 
@@ -63,6 +64,27 @@ def test_what_runs_later_finds_a_name_that_is_made_later(marker, made):
 def test_what_stands_for_a_picture_is_no_answer(marker, shown):
     answer = f"import matplotlib.pyplot as plt\ndef causal_mask(length):\n    return {shown}"
     assert rewritten.marked(marker, "causal_mask", [answer])[0] == "failed"
+
+
+def message_on(marker, name, source):
+    book = hostile.notebook("import torch", source, f'check("{name}", {name})')
+    rows = marker.notebook(json.dumps(book).encode(), str(EXERCISES[name].lesson))["rows"]
+    return next(row["message"] for row in rows if row["item"] == name)
+
+
+def test_a_long_list_is_called_a_list_however_long_it_is(marker):
+    answer = "def causal_mask(length):\n    return [[j <= i for j in range(length)] for i in range(length)]"
+    message = " ".join(message_on(marker, "causal_mask", answer).split())
+    assert "a list of 3; a tensor is expected" in message
+    assert "ends Python" not in message
+
+
+def test_a_loop_that_calls_the_model_for_ever_is_called_endless(marker, monkeypatch):
+    monkeypatch.setattr(process, "ASKED", 50)
+    answer = "def future_leak(model, tokens):\n    while True:\n        model(tokens)"
+    message = message_on(marker, "future_leak", answer)
+    assert message.startswith("✗ future_leak: it did not finish in time.")
+    assert "seconds" not in message
 
 
 NUMBERS = ["6.2", "Question 6.2", "6.2 ", "6,2", "06.2", "6 - 2", 6.2, 6.1, "6.10", "6.1", "six", "6", 6]

@@ -16,7 +16,7 @@ import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from transformer_lessons.marking.wire import DEPTH, Broken, name_for, pack, unpack
+from transformer_lessons.marking.wire import DEPTH, Broken, has_many_parts, name_for, name_of, pack, unpack
 
 if TYPE_CHECKING:  # after each call, a student's process looks whether all that it has imported is as it was
     from transformer_lessons.marking.messages import (
@@ -129,7 +129,7 @@ class Scope:
             result = function(*inputs)
         self.graphs.append((tensors_of(result), leaves))
         return result, {
-            "ok": pack(result),
+            "ok": name_of(result) if has_many_parts(result) else pack(result),
             "graph": len(self.graphs) - 1,
             "flags": [one.requires_grad for one in tensors_of(result)],
         }

@@ -34,6 +34,10 @@ class Endless(Exception):
     """The process has run, or slept, for too long: what its cells do, in words that follow "they"."""
 
 
+class Asking(Endless):
+    """The process has called what it was lent again and again, which takes less time than that."""
+
+
 class Unavailable(BaseException):
     """No process can be had for a student's code, or ours has died: nobody's mark depends on that.
 
@@ -206,7 +210,7 @@ class Process:
                 if self.lines.size > REQUEST:
                     raise Broken("a request that is too large")
                 self.lines.send(scope.serve(reply), wait)
-            raise Broken("too many requests")
+            raise Asking(f"call what they were given more than {ASKED:,} times")
         except (Endless, Broken) as error:
             self.left -= seconds * isinstance(error, Endless)
             self.spent += max(0.0, self.used()[0] - before)

@@ -24,7 +24,7 @@ from transformer_lessons.marking.messages import (
     Parameters,
     Request,
 )
-from transformer_lessons.marking.process import LIMITS, Endless, Process
+from transformer_lessons.marking.process import LIMITS, Asking, Endless, Process
 from transformer_lessons.marking.wire import DTYPES, ITEMS, Broken, name_for, pack, unpack
 
 DEFINING, ENDS = 8.0, 3  # seconds for the cells of an answer; processes that an answer may end
@@ -42,6 +42,7 @@ class Student:
         self.process = process
         self.borrowed = False  # has the answer used the course's own code?
         self.ended: list[Broken] = []  # how it has ended its processes
+        self.asking = False  # has a call been given up because it called what it was given again and again?
         self.attempts, self.printed = 0, 0  # calls by the checker; lines that the last one has printed
         self.warned: list[str] = []  # what it has warned of
         self.failed: Failure | None = None  # the last error of the student's
@@ -65,7 +66,7 @@ class Student:
         """The answer, which to the checker behaves just as the student's own would."""
         request: Define = {"do": "define", "exercise": exercise, "subject": subject, "instead": instead or {}}
         self.process.defined = request, DEFINING
-        self.borrowed, self.failed, self.ended = False, None, []
+        self.borrowed, self.failed, self.ended, self.asking = False, None, [], False
         try:
             return self.answer(self.ask(request, DEFINING))
         except (Broken, Endless) as error:  # perhaps an earlier exercise's doing: once more, in a fresh process
@@ -186,7 +187,8 @@ class Student:
             if len(self.ended) >= ENDS:  # it will end this time, too
                 raise self.ended[-1]
             value = call()
-        except Endless:
+        except Endless as error:
+            self.asking |= isinstance(error, Asking)
             return Outcome("endless")
         except Broken as error:
             self.ended.append(error)

@@ -103,6 +103,17 @@ def name_of(value: Any) -> Node:
     return ["object", type(value).__name__[:80]]
 
 
+def has_many_parts(value: Any) -> bool:
+    """Has it more parts than are read of a value, as a large table made of lists has?"""
+    waiting, left = [(value, 0)], PARTS
+    while waiting and left >= len(waiting):
+        one, depth = waiting.pop()
+        left -= 1
+        if isinstance(one, tuple(SEQUENCES.values())) and depth < DEPTH:
+            waiting += [(part, depth + 1) for part in one]
+    return bool(waiting)
+
+
 def pack(value: Any, other: Callable[[Any], Node] = name_of, depth: int = 0) -> Node:
     """A value as JSON. `other` packs what is not a number or a string, nor made of these."""
     kind = type(value)
