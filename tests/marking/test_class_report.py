@@ -178,6 +178,18 @@ def test_what_is_not_recognised_says_so_and_the_same_answer_of_several_is_told(t
     assert "may attend to &lt;b&gt;nothing" in projector.body(known)
 
 
+def test_what_does_not_run_for_other_reasons_is_counted_apart_and_stays_off_the_projector(tmp_path):
+    known = class_of(tmp_path, dict.fromkeys(("ann", "bob", "eve"), (verdicts.NOT_RUN, UPPER)))
+    for one, why in zip(known.rows, ("Python cannot read this code", *["its cell ends Python"] * 2), strict=True):
+        one["message"] = f"✗ causal_mask: {why}.\n  IndentationError: {one['student']}"
+    found = mistakes.mistakes_in(known, "exercise")
+    assert [(one.students, one.why) for one in found] == [
+        ({"bob", "eve"}, "Its cell ends Python."),
+        ({"ann"}, "Python cannot read this code."),
+    ]
+    assert projector.all_mistakes(known, found) == "<p>None.</p>"
+
+
 # Names
 
 
@@ -621,7 +633,8 @@ def test_where_all_who_tried_an_exercise_run_out_of_time_the_machine_is_suspecte
     known.rows += [row("ada", name, "failed", mistake=MISTAKE.name) for name in ("attention", "masked_softmax")]
     shown = report.Report(known)
     assert ("padding_<wbr>mask: all 3 who tried it ran out of time" in shown.summary()) is alarm
-    for text in (shown.exercises(), shown.all_mistakes(), projector.all_mistakes(known, shown.telling)):
+    assert "padding_<wbr>mask" not in projector.all_mistakes(known, shown.telling)
+    for text in (shown.exercises(), shown.all_mistakes()):
         assert ("padding_<wbr>mask" in text) is not alarm
     assert f">0 of {3 if alarm else 4}<" in shown.stuck()
     assert "⚑" not in shown.results().partition("</ul>")[2]

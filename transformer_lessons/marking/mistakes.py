@@ -19,7 +19,7 @@ from transformer_lessons.marking.marks import Class
 from transformer_lessons.marking.naming import clean
 from transformer_lessons.marking.notebook import parsed
 from transformer_lessons.marking.results import Row, whose
-from transformer_lessons.marking.verdicts import TOO_SLOW, course
+from transformer_lessons.marking.verdicts import NOT_RUN, TOO_SLOW, course
 
 UNKNOWN = "not recognised"
 SUSPICIOUS = 3  # who run out of time, and nobody does not
@@ -83,13 +83,16 @@ def mistakes_in(known: Class, *kinds: str) -> list[Mistake]:
             if row["mistake"] or len(same[row["item"], digest_of_work(known, row)]) < 2
             else digest_of_work(known, row)
         )
-        groups[row["lesson"], row["item"], row["exercise"], row["mistake"] or UNKNOWN, digest].append(row)
+        cause = first_line_of(row["message"]) if row["mistake"] == NOT_RUN else ""
+        groups[row["lesson"], row["item"], row["exercise"], row["mistake"] or UNKNOWN, digest, cause].append(row)
     students = handed_in(known)
     found = []
-    for (lesson, item, exercise, name, digest), alike in groups.items():
+    for (lesson, item, exercise, name, digest, cause), alike in groups.items():
         page = EXERCISES[exercise].mistakes.get(name) if exercise in EXERCISES else None
         why, look = (
-            (page.why, page.look) if page else (said(alike[0]["message"]) if name != UNKNOWN or digest else "", "")
+            (page.why, page.look)
+            if page
+            else (cause or (said(alike[0]["message"]) if name != UNKNOWN or digest else ""), "")
         )
         who, by = {row["student"] for row in alike}, {whose(row) for row in alike}
         is_hunt = alike[0]["kind"] == "hunt"
@@ -104,13 +107,18 @@ def digest_of_work(known: Class, row: Row) -> str:
 
 def said(message: str) -> str:
     """What a verdict says in sentences, without its first line, numbers and hints."""
-    first, *lines = clean(message, 4000).splitlines()
     sentences = []
-    for line in lines:
+    for line in clean(message, 4000).splitlines()[1:]:
         if line.startswith(("  Where to look:", "  Need more?", "    ")):
             break
         sentences.append(line.strip())
-    text = " ".join(sentences) or re.sub(r"^\W*[\w() ]+: ", "", first)
+    text = " ".join(sentences)
+    return text[:1].upper() + text[1:] or first_line_of(message)
+
+
+def first_line_of(message: str) -> str:
+    """What is wrong, in short: the first line of a verdict, without the name of the item."""
+    text = re.sub(r"^\W*[\w() ]+: ", "", clean(message, 4000).splitlines()[0])
     return text[:1].upper() + text[1:]
 
 

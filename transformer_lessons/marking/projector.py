@@ -34,6 +34,7 @@ from transformer_lessons.marking.report import (
     with_script,
     worth_telling,
 )
+from transformer_lessons.marking.verdicts import NOT_RUN
 from transformer_lessons.tools import atomic
 
 LINES = 16  # of an answer on a screen
@@ -232,13 +233,16 @@ def solved(known: Class) -> str:
 
 
 def all_mistakes(known: Class, mistakes: list[Mistake]) -> str:
-    """Those of several students or groups, as one could tell who is meant; calls of the course's code are no slip."""
+    """Those of several students or groups, as one could tell who is meant.
+
+    Calls of the course's code are no slip, and what does not run has nothing to do with the subject.
+    """
     lines = [
         f'<tr data-lesson="{one.lesson}"><th scope="row">{one.lesson} · {"bug hunt " * one.is_hunt}{broken(one.item)}: '
         f"{prose(one.name)}</th>"
         f'<td class="n">{one.share()}</td><td>{prose(to_all(one.why))}</td></tr>'
         for one in sorted(mistakes, key=lambda one: int(one.lesson))
-        if len(one.by) > 1 and one.name != OWN
+        if len(one.by) > 1 and one.name not in (OWN, NOT_RUN)
     ]
     header = heading("mistake", "students", "what is wrong")
     return table("Mistakes", header, lines, "text mistakes") if lines else "<p>None.</p>"
