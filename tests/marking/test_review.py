@@ -114,4 +114,5 @@ def test_what_is_not_compared_is_said(tmp_path):
     review.write_similar(known)
     text = (tmp_path / "similar.html").read_text(encoding="utf-8")
     assert "No two pieces of the work that was compared are strikingly alike." in text
-    assert "Not compared: notebooks in which nobody has answered anything, short right answers, " in text
+    assert "Not compared: notebooks in which nobody has answered anything, and free texts;" in text
+    assert "with other names only from some 15 lines on (100 nodes)" in text

@@ -267,8 +267,10 @@ def shown_names(known: Class, students: Iterable[str]) -> str:
 
 
 NOT_COMPARED = (
-    "Not compared: notebooks in which nobody has answered anything, short right answers, which tell you nothing, "
-    "and free texts; where two of these are the same, <code>texts.csv</code> says so."
+    "Not compared: notebooks in which nobody has answered anything, and free texts; where two texts are the same, "
+    "<code>texts.csv</code> says so. Short right answers tell you nothing: with the same names, code is compared only "
+    f"from some 10 lines on ({NAMED} nodes of Python’s syntax tree), with other names only from some 15 lines on "
+    f"({TELLING} nodes)."
 )
 
 
