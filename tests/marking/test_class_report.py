@@ -655,6 +655,18 @@ def test_the_projector_names_nothing_that_one_student_did_and_no_borrowed_code(t
     assert "own code" not in text
 
 
+def test_a_table_has_a_screen_where_it_has_more_than_one_row(tmp_path):
+    known = class_of(tmp_path, dict.fromkeys(("ada", "bob"), (MISTAKE.name, UPPER)))
+    known.rows += [row(one, "padding_mask", "passed") for one in ("ada", "bob")]
+    known.rows += [row("ada", "merge", "passed", lesson="9")]
+    screens = re.findall(r'<section class="rest" data-lessons="(.*?)"><h2>(.*?)<', projector.body(known))
+    assert screens == [
+        ("all 6", "How many have solved what"),
+        ("", "Mistakes of more than one"),
+        ("", "Questions that many got wrong"),
+    ]
+
+
 def test_questions_come_hardest_first_with_their_text_and_the_right_answer(tmp_path):
     known = class_of(tmp_path, {})
     for number, right in (("1.1", 9), ("6.1", 1), ("6.2", 3)):

@@ -2,7 +2,8 @@
 // One mistake on each screen. A key shows where to look, then what is wrong, then the right line; then the next screen.
 // The screens are those of all lessons together or, at a choice, of one. After the last come the tables, page by page:
 // a page leaves out the rows of those before it and of those for which it has no room: out of sight, but still there in
-// print. A row that asks a question hides the answer until the next key.
+// print. A row that asks a question hides the answer until the next key. Where a table has one row or none, of all
+// lessons or of the chosen one, it has no screen.
 const all = [...document.querySelectorAll(".screen")], tables = [...document.querySelectorAll(".rest")];
 const choice = document.getElementById("choice"), buttons = [...choice.querySelectorAll("button")];
 const keys = document.getElementById("keys");
@@ -11,10 +12,13 @@ document.body.classList.add("deck");
 choice.hidden = keys.hidden = false;
 const asked = location.hash.slice(1) || new URLSearchParams(location.search).get("lesson") || "";
 let [lesson, place] = asked.split("-"), parts = of(lesson);
-if (parts.length === tables.length) parts = of(lesson = "");
+if (!parts.some((part) => all.includes(part))) parts = of(lesson = "");
 place = Math.min(Math.max(Number(place) - 1 || 0, 0), parts.length - 1);
 
-function of(lesson) { return [...all.filter((screen) => (screen.dataset.only || "") === lesson), ...tables]; }
+function of(lesson) {
+  const isFull = (table) => table.dataset.lessons.split(" ").includes(lesson || "all");
+  return [...all.filter((screen) => (screen.dataset.only || "") === lesson), ...tables.filter(isFull)];
+}
 const next = () => parts[place].querySelector(".step:not(.shown)");
 const above = () => choice.getBoundingClientRect().bottom, below = () => keys.getBoundingClientRect().top;
 const rowsOf = (part) => [...part.querySelectorAll("tbody tr")].filter((row) => !row.hidden);
@@ -126,7 +130,12 @@ addEventListener("keydown", (event) => {
   if (["ArrowLeft", "PageUp"].includes(event.key)) back();
   else if (["ArrowRight", " ", "PageDown", "Enter"].includes(event.key)) event.shiftKey ? back() : on();
   else if (event.key === "Home") { place = 0; pages = []; show(); }
-  else if (event.key === "End") { place = parts.length - tables.length; pages = []; show(); }
+  else if (event.key === "End") {
+    place = parts.findIndex((part) => tables.includes(part));
+    if (place < 0) place = parts.length - 1;
+    pages = [];
+    show();
+  }
   else return;
   event.preventDefault();
 });

@@ -61,8 +61,17 @@ def body(known: Class) -> str:
         "Mistakes of more than one": all_mistakes(known, mistakes),
         "Questions that many got wrong": questions(known),
     }
-    rest = "".join(f'<section class="rest"><h2>{title}</h2>{text}</section>\n' for title, text in parts.items())
+    rest = "".join(
+        f'<section class="rest" data-lessons="{" ".join(with_rows(text))}"><h2>{title}</h2>{text}</section>\n'
+        for title, text in parts.items()
+    )
     return "\n".join([choice(known), *screens, rest, '<p id="keys" class="quiet" hidden></p>'])
+
+
+def with_rows(text: str) -> list[str]:
+    """ "all", and the lessons, of which a table has more than one row: it gets no screen for less."""
+    rows = re.findall(r'<tr[^>]* data-lesson="(\d+)"[^>]*>(?!<th class="group")', text)
+    return ["all"] * (len(rows) > 1) + [lesson for lesson, count in Counter(rows).items() if count > 1]
 
 
 def begun(lesson: str) -> str:
