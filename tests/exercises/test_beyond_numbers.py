@@ -84,7 +84,7 @@ def test_a_module_that_never_ends_its_training_is_not_waited_for():
 def test_the_checks_of_an_exercise_get_a_module_that_is_built_and_filled(monkeypatch):
     seen = set()
     note = lambda module, x: seen.add((type(module), module.training, module.linear_q.weight.dtype))  # noqa: E731
-    monkeypatch.setattr(EXERCISES["AttentionHead"], "checks", (note,))
+    monkeypatch.setattr(EXERCISES["AttentionHead"].setup, "checks", (note,))
     assert check("AttentionHead", first_steps.AttentionHead).status == "passed"
     assert seen == {(first_steps.AttentionHead, False, torch.float64)}
 

@@ -205,7 +205,7 @@ def texts_of(function):
 
 @pytest.mark.parametrize("finds", ["signs", "solves"])
 def test_every_sign_is_of_a_declared_mistake(finds):
-    setups = {one: getattr(one, finds) for one in EXERCISES.values() if getattr(one, finds) is not None}
+    setups = {one: function for one in EXERCISES.values() if (function := getattr(one.setup, finds)) is not None}
     assert len(setups) > 5
     of_module = {f"{catalogue.__name__}.{file_of(name)}": set(EXERCISES[name].mistakes) for name in EXERCISES}
     anyone = set().union(*of_module.values())  # what a module that is no exercise's own may name
