@@ -582,12 +582,15 @@ def test_a_lesson_that_few_have_handed_in_makes_nobody_stuck(tmp_path):
 
 
 def test_where_many_are_stuck_those_who_have_solved_least_have_a_line_and_the_others_a_name(tmp_path):
-    known = class_of(tmp_path, {f"s{n}": (MISTAKE.name, UPPER) for n in range(report.STUCK + 2)})
-    known.rows += [row(one, name, "failed") for one in known.students for name in list(EXERCISES)[:6]]
-    known.rows[-1] |= {"status": "passed"}
-    *lines, last = report.Report(known).stuck_in("")
-    assert len(lines) == report.STUCK
-    assert re.findall(r"<bdi>(\w+)</bdi>", last) == ["S8", "S9"]
+    known = class_of(tmp_path, {f"s{n}": (MISTAKE.name, UPPER) for n in range(8)}, ["zoe"])
+    known.rows += [row(one, name, "failed") for one in list(known.students)[:8] for name in list(EXERCISES)[:6]]
+    known.rows[8] |= {"status": "passed"}
+    *lines, others, nothing = report.Report(known).stuck_in("")
+    assert [re.findall(r"<bdi>(\w+)</bdi>", line) for line in lines] == [["S1"], ["S2"], ["S3"]]
+    assert re.findall(r"<bdi>(\w+)</bdi>", others) == ["S4", "S5", "S6", "S7", "S0"]
+    assert "Handed in nothing: <bdi>Zoe</bdi>" in nothing
+    known.in_doubt["zoe", "6"] = "it is cut off"
+    assert "Not read: <bdi>Zoe</bdi>" in report.Report(known).stuck_in("")[-1]
 
 
 def test_who_has_solved_most_is_stuck_only_with_the_same_mistake_after_a_change(tmp_path):

@@ -64,7 +64,7 @@ LEFT, SILENT = 3, 3  # untouched exercises that most have solved, or lessons not
 FEW = 3  # exercises of which somebody stuck has solved less than a third
 NO_TWO = "No two students made the same mistake that there is something to say about."
 SHOW = '<p class="script"><a class="of-lesson" href="report-anonymous.html">Show them on the projector ↗</a></p>'
-STUCK = 8  # students with a line of their own
+STUCK, LEAST = 8, 3  # students with a line of their own: a third of the class, but not more or fewer than these
 LONG = 76  # letters in a row, which may be broken anywhere
 SHOWN = 3  # wrong answers to which the line of somebody stuck leads
 
@@ -511,13 +511,13 @@ class Report:
 
         All are the lessons that a student has handed in, and those that at least half of the class has.
         """
-        lines = []
+        lines, absent = [], [one for one in self.students if not self.has_come(one, lesson)]
         for student in self.students:
+            if student in absent:
+                continue
             due = [one for one in self.known.lessons() if self.is_due(one, student)]
             skipped = [one for one in due if student not in self.handed_in[one]] if not lesson else []
             chosen = [lesson] if lesson else due
-            if lesson and student not in self.handed_in[lesson]:
-                continue
             items = [item for item, of in self.items.items() if of in chosen and item not in self.doubtful]
             rows = [row for item in items if (row := self.by.get((student, item)))]
             solved = sum(row["status"] == "passed" for row in rows)
@@ -530,14 +530,15 @@ class Report:
                 )
                 lines.append((solved / max(len(items), 1), -len(found), student, line))
         ordered = sorted(lines, key=lambda one: one[:2])
-        shown = [line for *_, line in ordered[:STUCK]]
-        others = [student for _, _, student, _ in ordered[STUCK:]]
-        absent = [one for one in self.students if lesson and one not in self.handed_in[lesson]]
-        unread = [one for one in absent if (one, lesson) in self.known.in_doubt]
+        most = min(STUCK, max(LEAST, len(self.students) // 3))
+        shown = [line for *_, line in ordered[:most]]
+        others = [student for _, _, student, _ in ordered[most:]]
+        doubt = {who for who, of in self.known.in_doubt if lesson in ("", of)}
+        unread = [one for one in absent if one in doubt]
         last = {
             "Less clearly": others,
             "Not read": unread,
-            "Not handed in": [one for one in absent if one not in unread],
+            "Not handed in" if lesson else "Handed in nothing": [one for one in absent if one not in unread],
         }
         told = [
             f"{what}: {', '.join(self.to_feedback(one, lesson) for one in who)}" for what, who in last.items() if who
@@ -545,6 +546,10 @@ class Report:
         told = ["Nobody, as far as the notebooks show."] * (not shown) + told
         here = f'<tr data-lesson="{lesson}"{" class=more" * bool(lesson)}>'
         return shown + [f'{here}<td colspan="3">{line}</td></tr>' for line in told]
+
+    def has_come(self, student: str, lesson: str) -> bool:
+        """Has a student handed in a lesson, or any at all, that could be read?"""
+        return any(student in who for one, who in self.handed_in.items() if lesson in ("", one))
 
     def is_due(self, lesson: str, student: str) -> bool:
         """Has a student handed in a lesson, or at least half of the class? One that was not read does not count."""
