@@ -149,6 +149,15 @@ def test_an_answer_with_a_mistake_of_its_own_is_told_that(marker, softmax, atten
     assert "exponentials" not in row["message"]  # a name of the course's own
 
 
+def test_a_mistake_that_shows_only_with_a_right_answer_beneath_is_named(marker):
+    row = rows_of(
+        marker, WRONG.replace("e / e.sum(axis=-1, keepdims=True)", "e[:1]"), CALLS.replace("x @ x.T", "x.T @ x")
+    )["self_attention"]
+    assert (row["status"], row["mistake"]) == ("failed", "features compared, not vectors")
+    assert "This shows with the course's `softmax` in place of yours." in row["message"]
+    assert "\n  Where to look: what shape do the scores have" in row["message"]
+
+
 def test_no_later_answer_finds_the_courses_in_place_of_ones_own(marker):
     spy = "def fixed_attention(x):\n    raise ValueError(softmax.__code__.co_varnames)"
     rows = rows_of(marker, WRONG, CALLS, spy, "check('self_attention', fixed_attention)")

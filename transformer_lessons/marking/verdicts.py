@@ -306,20 +306,27 @@ class Marker:
         )
 
     def right_but_for(self, student: Student, row: Row, names: list[str]) -> Row:
-        """The row of a wrong answer; it says so if the answer is right with the course's code for these exercises."""
-        process, name, right = student.process, row["exercise"], False
+        """The row of a wrong answer; it says so if the answer is right with the course's code for these exercises.
+
+        If it is not, and its own mistake had no name, it may have one now.
+        """
+        process, name, right, mistake = student.process, row["exercise"], False, ""
+        known = EXERCISES[name].mistakes
         left, spent = process.left, process.spent
         try:
             solutions = {one: EXERCISES[one].solution_text() for one in names}
             answer = student.define(name, row["item"], solutions)
             report = judge(EXERCISES[name], answer, self.drawn(name, 0), run=student.run, limits=LIMITS)
             right = report.status == "passed" and self.right_again(name, answer, student) and not student.borrowed
+            mistake = report.mistake if report.mistake in known and not student.borrowed else ""
         except Exception:  # then the verdict is what it was
             right = False
         finally:  # what comes next has as much time as before, and a process that has never seen the course's code
             process.end()
             process.left, process.spent, process.defined = left, spent, None
-        return is_right_but_for(row, names) if right else row
+        if right:
+            return is_right_but_for(row, names)
+        return shows_with(row, names, mistake) if mistake and row["mistake"] not in known else row
 
     def question(self, student: Student, number: str, given: Given | None) -> Row:
         question, value = all_questions()[number], None
@@ -400,6 +407,16 @@ def is_right_but_for(row: Row, names: list[str]) -> Row:
         f" passes, so there is nothing to repair in it.\n  Where to look: the verdict on {those}."
     )
     return row | {"mistake": BUT_FOR, "message": message}
+
+
+def shows_with(row: Row, names: list[str], mistake: str) -> Row:
+    """The verdict in the catalogue's words alone: what the answer has returned may quote the course's code."""
+    those, known = " and ".join(f"`{one}`" for one in names), EXERCISES[row["exercise"]].mistakes[mistake]
+    message = (
+        f"✗ {row['item']}: {mistake}.\n  {known.why}\n  This shows with the course's {those} in place of yours."
+        f"\n  Where to look: {known.look}"
+    )
+    return row | {"mistake": mistake, "message": message}
 
 
 def name_missing(row: Row) -> str:
