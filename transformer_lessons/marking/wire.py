@@ -109,7 +109,7 @@ def has_many_parts(value: Any) -> bool:
     while waiting and left >= len(waiting):
         one, depth = waiting.pop()
         left -= 1
-        if isinstance(one, tuple(SEQUENCES.values())) and depth < DEPTH:
+        if isinstance(one, (list, tuple, set, frozenset)) and depth < DEPTH:
             waiting += [(part, depth + 1) for part in one]
     return bool(waiting)
 
