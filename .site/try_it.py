@@ -177,7 +177,7 @@ def known_mistakes(name):
 
 
 WITH_ANOTHER = {  # these seldom come alone
-    "softmax": ("nothing subtracted", "no exponential"),
+    "softmax": ("nothing subtracted", "no exponential", "the largest of all subtracted"),
     "self_attention": ("large scores lost",),
     "layer_norm": ("the unbiased variance", "no epsilon"),
     "rms_norm": ("no epsilon",),
@@ -197,9 +197,15 @@ def known_pairs(name):
             if set(names) & set(WITH_ANOTHER[name]) and set(names) <= set(places)
             else None
         )
-        if pattern and pattern not in taken:
+        own = [other for one in names if one in places for other in known_mistakes(name)[places[one]][-1]]
+        if pattern and pattern not in taken and all(differ_in_numbers(pattern, other) for other in own):
             pairs.setdefault(pattern, []).append([places[one] for one in names])
     return [[*found[0], pattern] for pattern, found in pairs.items() if len(found) == 1]
+
+
+def differ_in_numbers(pattern, other):
+    """Whether both patterns have results, and different ones, in one of the cases: an error alone tells too little."""
+    return any(one != two and "!" not in (one, two) for one, two in zip(pattern.split(), other.split(), strict=False))
 
 
 # --- what the page is told ---

@@ -350,3 +350,10 @@ def test_an_expression_has_the_value_that_it_has_in_python_or_is_refused_in_both
             assert "value" in told["results"][0], (expression, told["results"][0])
             value = told["results"][0]["value"]
             assert same_value([expected], [value], 1e-10), expression
+
+
+@needs_node
+def test_the_softmax_that_numpy_invites_to_is_told_of_both_its_mistakes():
+    code = "def softmax(scores):\n    e = np.exp(scores - scores.max())\n    return e / e.sum()"
+    (told,) = run({"softmax": [code]})["softmax"]
+    assert told["names"] == ["sum over more than one row", "the largest of all subtracted"]
