@@ -68,7 +68,7 @@ globalThis.running = (() => {
       if (text) lines.unshift(element('div', {className: 'highlight'}, element('pre', {textContent: text.length > MOST ? `${text.slice(0, MOST)}\n… and ${text.length - MOST} more characters` : text})));
       else if (outcome.fault === undefined) lines.push(element('p', {className: 'none'}, 'No output: the cell only makes what others use.'));
       if (above.length) lines.push(element('p', {className: 'uses'}, `With your change${above.length > 1 ? 's' : ''} in `, ...above.flatMap((other, at) => [at ? ', ' : '', linkTo(other, at ? 'another' : 'a cell above')]), '.'));
-      else if (changed(place)) lines.push(element('p', {className: 'uses'}, 'The cells below use your change when you run them.'));
+      else if (outcome.fault === undefined && changed(place)) lines.push(element('p', {className: 'uses'}, 'The cells below use your change when you run them.'));
       result.replaceChildren(...lines);
       own.classList.remove('old');
       whose.textContent = 'Your output';
