@@ -187,7 +187,7 @@ def test_of_the_tools_a_students_process_has_those_alone_that_reading_and_the_co
     answer = "def causal_mask(length):\n    raise ValueError(*(name[26:] for name in sys.modules if '.tools.' in name))"
     result = marker.notebook(json.dumps(hostile.notebook("import sys", answer)).encode(), None)
     message = next(row["message"] for row in result["rows"] if row["item"] == "causal_mask")
-    assert sorted(re.findall(r"'(\w+)'", message)) == ["atomic", "cells", "chat_model", "numbers"]
+    assert sorted(re.findall(r"'(\w+)'", message)) == ["atomic", "cells", "chat_model", "numbers", "terminal"]
 
 
 @pytest.mark.parametrize("start", ["threading.Thread(target=run).start()", "_thread.start_new_thread(run, ())"])

@@ -343,7 +343,7 @@ def scored(row: Row, policy: dict) -> Row:
     if row.get("late"):
         row["flags"] = [*row["flags"], "late"]
     waits = row["kind"] == "text" and row["status"] == "given"
-    share = 1 if row["status"] == "passed" else policy["right_but_for"] if row["mistake"] == verdicts.BUT_FOR else 0
+    share = 1 if row["status"] == "passed" else policy["right_but_for"] if row.get("mistake") == verdicts.BUT_FOR else 0
     return row | {"max": most, "points": None if waits else in_time(most * share, row, policy)}
 
 

