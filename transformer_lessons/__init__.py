@@ -15,7 +15,7 @@ only from those listed above it.
 Everything else lives in a folder named for what it does.
 
     tools.atomic               atomic writes: a file holds all of the old content or all of the new
-    tools.terminal             sentences for whoever typed a command, and colour where a terminal has it
+    tools.terminal             sentences for the person who typed a command, and colour where a terminal has it
     tools.chat_model           the chat model's file: kept outside the clone, downloaded once, verified
     tools.memory               what a learner has solved, and what comes next
     tools.numbers              the number of a question, however it is typed

@@ -746,8 +746,8 @@ watch();
 
 
 def recorded(browser, site):
-    """The recording moves by itself, without the model, stops and goes on at a press or a key, and gives way to whoever
-    chooses a token; it shifts nothing, and is still where no motion is wanted.
+    """The recording moves by itself, without the model, stops and goes on at a press or a key, and gives way when
+    somebody chooses a token; it shifts nothing, and is still where no motion is wanted.
     """
     faults = []
     for width, height in ((390, 844), (1366, 768), (1920, 1080)):

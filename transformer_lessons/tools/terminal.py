@@ -1,4 +1,4 @@
-"""Sentences to whoever typed a command; the marks of verdicts, and colour for them where a terminal has it.
+"""Sentences for the person who typed a command; the marks of verdicts, and colour for them where a terminal has it.
 
 Uses only the standard library, in syntax that an old Python can read: `doctor` runs where nothing is installed.
 """
