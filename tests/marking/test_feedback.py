@@ -72,7 +72,7 @@ def test_who_was_late_is_told_when_and_what_it_counts(tmp_path, late, counts, po
 
 
 def test_a_text_that_was_read_shows_its_points_the_words_the_comment_and_the_model_answer(tmp_path):
-    page = cards(pages(tmp_path, texts=["1", "0.5", "0", "- say why\nand <b>how</b>"])["lesson_6"])["6.11"]
+    page = cards(pages(tmp_path, texts=["1", "0.5", "0", "", "- say why\nand <b>how</b>"])["lesson_6"])["6.11"]
     question = all_questions()["6.11"]
     assert re.findall(r'<td class="n">(.*?)</td><td>', page) == ["1", "½", "0"]
     assert all(re.sub(r"\W.*", "", point) in page for point in question.points)
@@ -139,7 +139,7 @@ def test_points_for_what_was_left_out_are_on_the_page_too(tmp_path):
     assert "Not answered" not in page["lesson_6"]
 
 
-@pytest.mark.parametrize(("texts", "sign"), [(["1", "1", "1", ""], "✓"), (["1", "1", "0.5", ""], "6.11")])
+@pytest.mark.parametrize(("texts", "sign"), [(["1", "1", "1", "", ""], "✓"), (["1", "1", "0.5", "", ""], "6.11")])
 def test_only_a_text_that_makes_every_point_has_a_tick_late_or_not(tmp_path, texts, sign):
     page = pages(tmp_path, texts=texts, time="2026-12-03", deadline="2026-12-01", late=0.5)["lesson_6"]
     heading = re.search(r"<p><strong>(.*?)</strong>", cards(page)["6.11"])[1]

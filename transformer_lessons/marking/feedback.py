@@ -272,7 +272,7 @@ def status_of(row: Row) -> str:
         right = row["kind"] == "text" or row["status"] == "passed"
         return "passed" if right and row["points"] and row["points"] >= row["max"] else "not marked"
     if row["kind"] == "text":
-        return "passed" if sum(row.get("given", ())) >= 3 else "not marked"
+        return "passed" if sum(row.get("given", ())) - row.get("minus", 0) >= 3 else "not marked"
     return row["status"]
 
 
@@ -362,6 +362,8 @@ def read_blocks(row: Row, question: Any, with_model: bool) -> str:
         f'<tr><td class="n">{ {0.5: "½"}.get(points, f"{points:g}") }</td><td>{marked_up(words)}</td></tr>'
         for points, words in zip(row["given"], question.points, strict=True)
     )
+    if minus := row.get("minus"):
+        lines += f'<tr><td class="n">−{"½" if minus == 0.5 else f"{minus:g}"}</td><td>for a false claim</td></tr>'
     model = f'<p class="model">A model answer</p><p>{marked_up(question.model)}</p>' if with_model else ""
     return f'<p>Does it say this?</p><table class="made"><tbody>{lines}</tbody></table>{model}'
 

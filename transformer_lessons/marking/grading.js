@@ -1,6 +1,7 @@
 // Texts are read one at a time. Points are kept in this browser after every key, and exported as a new texts.csv.
 const { columns, lines, questions, key, goingOn } = JSON.parse(document.getElementById("texts").textContent);
 const KEYS = { 0: "0", 1: "1", 5: "0.5", h: "0.5", "½": "0.5" }, SIGNS = { 0: "0", 0.5: "½", 1: "1" };
+const ALMOST = "nearly the text of ";
 const find = (id) => document.getElementById(id);
 const inFile = new Map(lines.map((line) => [line.id, filled(line)]));
 let saved = {}, isKept = true, point = 0, place = 0;  // point: where digits go; after the third, nowhere
@@ -23,7 +24,7 @@ function store() {
 }
 
 const firstOpen = ([line]) => isRead(line) ? POINTS.length : POINTS.findIndex((name) => line[name] === "");
-const sumOf = (line) => POINTS.reduce((total, name) => total + Number(line[name]), 0);
+const sumOf = (line) => Math.max(0, POINTS.reduce((total, name) => total + Number(line[name]), 0) - Number(line.minus));
 // The texts of the chosen lesson, or of all.
 function chosen() { return grouped(lines).filter(([line]) => lesson === "" || lessonOf(line.question) === lesson); }
 
@@ -37,30 +38,49 @@ function show(said = "") {
   point = firstOpen(group);
   const who = group.length > 1 ? `the same text from ${group.length} students, read once for all` : line.who;
   const flags = line.flags.split(", ").filter((flag) => flag && !flag.startsWith("the same text"));
-  find("where").textContent = [`Text ${alike.indexOf(group) + 1} of ${alike.length}`, who, ...flags].join(" · ");
+  const isNear = (flag) => flag.startsWith(ALMOST);
+  const where = [`Text ${alike.indexOf(group) + 1} of ${alike.length}`, who, ...flags.filter((flag) => !isNear(flag))];
+  const near = flags.filter(isNear).map((flag) => alike.find((some) => some.some((one) => flag.endsWith(one.who))));
+  find("where").replaceChildren(where.join(" · "), ...near.filter(Boolean).flatMap((other) => {
+    const number = alike.indexOf(other) + 1;
+    const button = element("button", `nearly the same as text ${number}`, { type: "button", title: "Go there" });
+    button.onclick = () => go(groups.indexOf(other));
+    return [" · ", button];
+  }));
   find("title").textContent = `${line.question} ${question.title}`;
   find("question").textContent = question.text;
   find("model").textContent = question.model;
-  const isAlike = flags.includes("like the model answer");
-  find("text").replaceChildren(...isAlike ? shared(line.shown, question.model) : [line.shown]);
+  const [other] = near.filter(Boolean);
+  const like = flags.includes("like the model answer") ? question.model : other && other[0].shown;
+  find("text").replaceChildren(...like ? shared(line.shown, like) : [line.shown]);
   find("comment").value = line.comment;
   tellWhom();
   find("points").replaceChildren(...question.points.map((words, number) => {
     const row = element("div", "", { className: "point", onclick: () => { point = number; update(); } });
-    row.append(element("p", words));
-    for (const value of ["0", "0.5", "1"]) {
-      const button = element("button", SIGNS[value], { type: "button", value });
-      button.setAttribute("aria-label", `${value} for: ${words}`);
-      button.onclick = (event) => {
-        event.stopPropagation();
-        give(line[POINTS[number]] === value ? "" : value, number);
-        if (event.detail) button.blur();  // so that Enter goes on
-      };
-      row.append(button);
-    }
+    row.append(element("p", words), ...["0", "0.5", "1"].map((value) =>
+      choice(value, SIGNS[value], `${value} for: ${words}`, (given) => give(given, number))));
     return row;
   }));
+  find("minus").replaceChildren(element("p", "Does it claim something false? Take off:"), ...["0.5", "1"].map((value) =>
+    choice(value, `−${SIGNS[value]}`, `take off ${value} for a false claim`, takeOff)));
   update(said);
+}
+
+// A button that gives a value or, if it is given already, takes it back.
+function choice(value, sign, label, use) {
+  const button = element("button", sign, { type: "button", value });
+  button.setAttribute("aria-label", label);
+  button.onclick = (event) => {
+    event.stopPropagation();
+    use(button.getAttribute("aria-pressed") === "true" ? "" : value);
+    if (event.detail) button.blur();  // so that Enter goes on
+  };
+  return button;
+}
+
+function takeOff(value) {
+  change("minus", value);
+  update(value && "Say in the comment what is false.");
 }
 
 // Who gets the points and the comment: all who handed in this text or, at a choice, one of them.
@@ -86,12 +106,12 @@ function setApart(id) {
   show();
 }
 
-// The text, in which five or more words in a row that the model answer has, too, are marked.
-function shared(text, model) {
+// The text, in which five or more words in a row that another has, too, such as the model answer, are marked.
+function shared(text, other) {
   const wordsOf = (some) => [...some.matchAll(/[\p{L}\p{N}_]+/gu)];
   const joined = (words) => words.map(([word]) => word.toLowerCase()).join(" ");
   const runsOf = (words) => words.map((_, n) => joined(words.slice(n, n + 5))).slice(0, -4);
-  const words = wordsOf(text), theirs = new Set(runsOf(wordsOf(model))), isShared = words.map(() => false), parts = [];
+  const words = wordsOf(text), theirs = new Set(runsOf(wordsOf(other))), isShared = words.map(() => false), parts = [];
   runsOf(words).forEach((run, n) => { if (theirs.has(run)) isShared.fill(true, n, n + 5); });
   let end = 0;
   for (let n = 0; n < words.length; n += 1) {
@@ -111,6 +131,8 @@ function update(said = "") {
     for (const button of row.querySelectorAll("button"))
       button.setAttribute("aria-pressed", String(line[POINTS[number]] === button.value));
   });
+  for (const button of find("minus").querySelectorAll("button"))
+    button.setAttribute("aria-pressed", String(line.minus === button.value));
   find("sum").textContent = POINTS.some((name) => line[name] !== "") ? `${sumOf(line)} of 3` : "";
   const lessons = [...new Set(Object.keys(questions).map(lessonOf))];
   find("lessons").replaceChildren("Lesson", ...["", ...lessons].map((one) => {
@@ -138,10 +160,11 @@ function update(said = "") {
     if (one === group) button.setAttribute("aria-current", "true");
     return button;
   }));
-  const comments = ofQuestion(line.question).map(([one]) => one.comment);
-  const used = new Set(comments.filter((text) => text && text !== line.comment));
-  find("used").replaceChildren(...[...used].slice(-6).map((text) => {
-    const button = element("button", text, { type: "button", title: "Use this comment" });
+  const comments = lines.filter((one) => one.question === line.question && one.who !== "model answer");
+  const used = new Set(comments.map((one) => one.comment).filter((text) => text && text !== line.comment));
+  const label = used.size ? [element("span", "Use again:", { className: "quiet" })] : [];
+  find("used").replaceChildren(...label, ...[...used].slice(-6).map((text) => {
+    const button = element("button", text, { type: "button", title: `Add to the comment: ${text}` });
     button.onclick = () => { comment([line.comment, text].filter(Boolean).join("\n")); show(); };
     return button;
   }));
@@ -163,7 +186,8 @@ function update(said = "") {
 function disagree() {
   find("disputed").hidden = !disputed.length;
   const signs = (values) => values.map((one) => SIGNS[one] ?? (one || "–")).join(", ");
-  const told = (values) => `${signs(values.slice(0, 3))} ${values[3]}`.trim();
+  const off = (minus) => minus ? `, −${SIGNS[minus] ?? minus}` : "";
+  const told = ([p1, p2, p3, words, minus]) => `${signs([p1, p2, p3])}${off(minus)} ${words}`.trim();
   find("which").replaceChildren(...disputed.map((line) => {
     const both = `in texts.csv ${told(filled(line))}; here ${told(saved[line.id].now)}`;
     return element("li", `${line.question}, ${line.who}: ${both}`);
@@ -281,7 +305,8 @@ document.addEventListener("keydown", (event) => {
   else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
     point = Math.min(Math.max(point + (event.key === "ArrowDown" ? 1 : -1), 0), POINTS.length - 1);
     update();
-  } else if (event.key === "m") find("answer").open = !find("answer").open;
+  } else if (["-", "−"].includes(event.key)) takeOff({ "": "0.5", 0.5: "1" }[groups[place][0].minus] ?? "");
+  else if (event.key === "m") find("answer").open = !find("answer").open;
   else if (event.key === "c") {
     const field = find("comment");
     if (/\S$/.test(field.value)) field.value += " ";

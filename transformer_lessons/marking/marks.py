@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import date
+from itertools import chain, count
 from pathlib import Path
 
 from transformer_lessons.exercises.checker.registry import EXERCISES
@@ -20,11 +21,13 @@ from transformer_lessons.marking.naming import CELL, as_typed, cell, slug
 from transformer_lessons.marking.policy import POLICY, deadline_of, is_deadline, is_late, moment, read_policy
 from transformer_lessons.marking.results import Person, Result, Row
 from transformer_lessons.marking.rosters import class_list
-from transformer_lessons.marking.sheets import points_from, read_table
+from transformer_lessons.marking.sheets import points_from, read_table, taken_off
 from transformer_lessons.marking.workers import ENDED, share
 from transformer_lessons.tools import atomic
 
-TEXTS = ("question", "who", "text", "p1", "p2", "p3", "comment", "flags")
+FILLED = ("p1", "p2", "p3", "minus", "comment")  # by the reader of a text
+TEXTS = ("question", "who", "text", *FILLED, "flags")
+EXPORTED = re.compile(r"texts ?[-(]?\d+\)?\.csv")  # what a browser makes of a name that is taken
 OVERRIDES = ("student", "item", "points", "reason")
 EXTENSIONS = ("student", "lesson", "deadline")
 OWN = "the course's own code"  # the mistake of those who call it instead of writing their own
@@ -352,8 +355,29 @@ def in_time(points: float, row: Row, policy: dict) -> float:
     return round(points * policy["late"], 2) if row.get("late") else points
 
 
+def newest_texts(out: Path) -> list[str]:
+    """Takes the newest of the tables of texts for texts.csv, and returns what a teacher should know about that.
+
+    A browser calls what it exports texts (1).csv if there is a texts.csv in its folder. The one before is kept.
+    """
+    path = out / "texts.csv"
+    tables = [one for one in sorted(out.glob("texts*.csv")) if EXPORTED.fullmatch(one.name)]
+    newest = max([*[path] * path.exists(), *tables], key=lambda one: one.stat().st_mtime_ns, default=path)
+    said = [f"{one.name} is older than {newest.name}, so it does not count." for one in tables if one != newest]
+    if newest == path:
+        return said
+    read_table(newest, *TEXTS[:6])  # if it is not such a table, all stays as it is
+    names = chain(["texts.before.csv"], (f"texts.before{number}.csv" for number in count(2)))
+    kept = next(one for name in names if not (one := out / name).exists())
+    if path.exists():
+        path.rename(kept)
+    newest.rename(path)
+    return [f"{newest.name} is the newest, and now texts.csv; the one before is {kept.name}.", *said]
+
+
 def read_back(known: Class, policy: dict) -> None:
     """Applies a reader's points for free texts, and the teacher's overrides."""
+    known.remarks += newest_texts(known.out)
     given = read_table(known.out / "texts.csv", *TEXTS[:6])
     texts = {(row["question"], row["who"], row["text"]): row for row in given}
     changes = {(row["student"], row["item"]): row for row in read_table(known.out / "overrides.csv", *OVERRIDES[:3])}
@@ -373,6 +397,8 @@ def read_back(known: Class, policy: dict) -> None:
             )
     for line in given:
         wrong = [line[one] for one in ("p1", "p2", "p3") if line[one].strip() and points_from(line[one]) is None]
+        minus = line.get("minus", "").strip()
+        wrong += [minus] * bool(minus and not taken_off(minus) and points_from(minus) is None)
         if wrong and line["who"] != "model answer":
             known.remarks.append(
                 f"texts.csv: {wrong[0]!r} for {line['question']} by {line['who']} is not a number of points."
@@ -382,10 +408,12 @@ def read_back(known: Class, policy: dict) -> None:
         thirds = [points_from(text.get(name)) for name in ("p1", "p2", "p3")]
         known_points = [one for one in thirds if one is not None]
         if row["kind"] == "text" and row["status"] == "given" and len(known_points) == 3:
+            minus = taken_off(text.get("minus"))
             row |= {
                 "status": "read",
-                "points": in_time(round(min(sum(known_points), 3) / 3 * row["max"], 2), row, policy),
+                "points": in_time(round(max(min(sum(known_points), 3) - minus, 0) / 3 * row["max"], 2), row, policy),
                 "given": known_points,
+                "minus": minus,
                 "comment": as_typed(text.get("comment") or ""),
             }
         change = changes.get((cell(row["student"]), row["item"]), {})

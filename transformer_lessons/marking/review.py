@@ -2,10 +2,12 @@
 
 import ast
 import base64
+import difflib
 import hashlib
 import hmac
 import json
 import math
+import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
@@ -17,49 +19,56 @@ from typing import Any
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.questions.kinds import FreeText
 from transformer_lessons.exercises.questions.lookup import all_questions
-from transformer_lessons.marking.marks import EXTENSIONS, OVERRIDES, TEXTS, Class
+from transformer_lessons.marking.marks import EXTENSIONS, FILLED, OVERRIDES, TEXTS, Class
 from transformer_lessons.marking.messages import Answer
 from transformer_lessons.marking.mistakes import without_comments, words_in, words_of_task
 from transformer_lessons.marking.naming import CELL, as_typed, cell
 from transformer_lessons.marking.notebook import comments_in, parsed, shape_of
 from transformer_lessons.marking.report import filled, page, safe, title_of
-from transformer_lessons.marking.results import whose
-from transformer_lessons.marking.sheets import points_from, read_table, written
+from transformer_lessons.marking.results import Row, whose
+from transformer_lessons.marking.sheets import points_from, read_table, taken_off, written
 from transformer_lessons.marking.verdicts import TELLING, course, fresh_notebook, name_in_class, solution_digest
 from transformer_lessons.tools import atomic, reset
 
 RUN = 5  # words that hardly anybody writes in the same order by chance
+NEARLY, SHORTEST = 0.8, 10  # the share of words that two texts have in the same order, and how many words they need
 NAMED, NAMES = 60, 3  # nodes in an answer whose names tell something, and how many must be its own
 OLD = "no longer handed in"  # of a text whose points are kept all the same
+ALMOST = "nearly the text of"  # a pseudonym
 
 
 def write_texts(known: Class) -> None:
     """texts.csv: a block for each question, each in a different order. What has been filled in always stays.
 
-    The reader puts 0, 0.5 or 1 into p1, p2 and p3, for the three points of the block's first line.
+    The reader puts 0, 0.5 or 1 into p1, p2 and p3, for the three points of the block's first line, and what a false
+    claim costs into minus.
     """
-    old = {(row["question"], row["who"], row["text"]): row for row in read_table(known.out / "texts.csv", *TEXTS)}
+    path = known.out / "texts.csv"
+    old = {(row["question"], row["who"], row["text"]): row for row in read_table(path, *TEXTS[:6])}
     lines = []
     for name, question in all_questions().items():
         rows = [row for row in known.rows if row["item"] == name and row["status"] in ("given", "read")]
         if not isinstance(question, FreeText) or not rows:
             continue
-        lines.append([name, "model answer", question.model, *question.points, question.text, ""])
+        lines.append(
+            [name, "model answer", question.model, *question.points, "what a false claim costs", question.text, ""]
+        )
         same = Counter(words for words, _ in {(words_of(row["answer"]), whose(row)) for row in rows})
+        near = near_copies(rows, question)
         for row in sorted(rows, key=lambda row: shuffled(known, name, row["student"])):
             who, text = known.pseudonym(row["student"]), cell(row["answer"], CELL)
             before = old.pop((name, who, text), {})
-            flags = ["like the model answer"] * (overlap(row["answer"], question.model) >= 0.6)
-            flags += ["like the points"] * (overlap(row["answer"], *question.points) >= 0.6)
+            flags = like_the_courses(row["answer"], question)
             flags += [f"the same text {same[words_of(row['answer'])]} times"] * (same[words_of(row["answer"])] > 1)
-            lines.append(
-                [name, who, text, *(before.get(one, "") for one in ("p1", "p2", "p3", "comment")), ", ".join(flags)]
-            )
-    filled = TEXTS[3:7]  # its points and the comment
-    left = [row | {"flags": OLD} for row in old.values() if row["who"] != "model answer" and any(map(row.get, filled))]
-    lines += [[row[one] for one in TEXTS] for row in left]
+            flags += [f"{ALMOST} {known.pseudonym(one)}" for one in near[row["student"]][:3]]
+            lines.append([name, who, text, *(before.get(one, "") for one in FILLED), ", ".join(flags)])
+    left = [row | {"flags": OLD} for row in old.values() if row["who"] != "model answer" and any(map(row.get, FILLED))]
+    lines += [[row.get(one, "") for one in TEXTS] for row in left]
     if lines:
-        written(known.out / "texts.csv", TEXTS, lines)
+        filled_in = path.stat() if path.exists() else None
+        written(path, TEXTS, lines)
+        if filled_in:  # its time stays that of what a reader has filled in, as `newest_texts` wants to know
+            os.utime(path, ns=(filled_in.st_atime_ns, filled_in.st_mtime_ns))
     write_grading(known, lines)
     for name, columns in {"overrides.csv": OVERRIDES, "extensions.csv": EXTENSIONS}.items():
         if not (known.out / name).exists():
@@ -80,7 +89,7 @@ def write_grading(known: Class, lines: list[list]) -> None:
     }
     rows = [row for row in rows if row["question"] in questions]
     key = f"texts of {known.pseudonym('this class')}"
-    going_on = f"Now move it into {known.out}, in place of the old one, and run: {known.command}"
+    going_on = f"Now move it into {known.out}, whatever your browser has called it, and run: {known.command}"
     asked = {"columns": TEXTS, "lines": rows, "questions": questions, "key": key, "goingOn": going_on}
     data = json.dumps(asked, ensure_ascii=False)
     names = ("grading.html", "grading.css", "texts.js", "grading.js")
@@ -98,9 +107,8 @@ def for_page(row: dict[str, str]) -> dict[str, Any]:
     """
     points = {}
     if row["who"] != "model answer":
-        points = {
-            one: "" if points_from(row[one]) is None else f"{points_from(row[one]):g}" for one in ("p1", "p2", "p3")
-        }
+        points = {one: "" if (value := points_from(row[one])) is None else f"{value:g}" for one in ("p1", "p2", "p3")}
+        points["minus"] = f"{value:g}" if (value := taken_off(row["minus"])) else ""
     words = words_of(row["text"]) or row["text"]
     return {
         **row,
@@ -132,6 +140,34 @@ def overlap(text: str, *others: str) -> float:
     for start, run in enumerate(runs_in(words)):
         copied.update(range(start, start + RUN) if run in theirs else ())
     return len(copied) / len(words) if words else 0.0
+
+
+def like_the_courses(text: str, question: FreeText) -> list[str]:
+    flags = ["like the model answer"] * (overlap(text, question.model) >= 0.6)
+    return flags + ["like the points"] * (overlap(text, *question.points) >= 0.6)
+
+
+def near_copies(rows: list[Row], question: FreeText) -> dict[str, list[str]]:
+    """{student: those who have handed in nearly the same words in the same order, but not the very same}
+
+    What both may have from the course's own words says nothing, and texts of a few words hardly differ.
+    """
+    texts: dict[tuple[str, ...], list[Row]] = defaultdict(list)
+    for row in rows:
+        texts[words_of(row["answer"])].append(row)
+    found = defaultdict(list)
+    counts = {text: Counter(text) for text in texts if len(text) >= SHORTEST}
+    for one, other in combinations(counts, 2):
+        needed = NEARLY * (len(one) + len(other)) / 2
+        if min(len(one), len(other)) < needed or (counts[one] & counts[other]).total() < needed:
+            continue
+        (mine, *_), (theirs, *_) = texts[one], texts[other]
+        is_near = difflib.SequenceMatcher(None, one, other, autojunk=False).ratio() >= NEARLY
+        if is_near and not all(like_the_courses(row["answer"], question) for row in (mine, theirs)):
+            for here, there in ((one, other), (other, one)):
+                for row in texts[here]:
+                    found[row["student"]] += [two["student"] for two in texts[there] if whose(two) != whose(row)][:1]
+    return found
 
 
 def runs_in(words: tuple[str, ...]) -> list[tuple[str, ...]]:

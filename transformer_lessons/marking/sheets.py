@@ -65,6 +65,11 @@ def points_from(text: object) -> float | None:
     return value if value <= 1000 else None
 
 
+def taken_off(text: object) -> float:
+    """The points that a teacher takes off, typed with a minus or without; 0 if there are none."""
+    return points_from(re.sub(r"^\s*'?\s*[-−]", "", str(text or ""))) or 0.0
+
+
 def named_by(text: str, students: Collection[str]) -> set[str]:
     """Whom a cell names: "12", or "Participant 12"."""
     return {name for name in (text, without_word(text)) if name in students}

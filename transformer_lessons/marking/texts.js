@@ -1,10 +1,11 @@
 "use strict";
 // What stands in texts.csv, what this browser has kept, and which of the two counts.
-const POINTS = ["p1", "p2", "p3"], FILLED = [...POINTS, "comment"];
+// `minus` comes last: what browsers have kept before there was one is shorter.
+const POINTS = ["p1", "p2", "p3"], FILLED = [...POINTS, "comment", "minus"];
 const filled = (line) => FILLED.map((name) => line[name]);
 const same = (one, other) => one.every((value, place) => value === other[place]);
 const isRead = (line) => POINTS.every((name) => line[name] !== "");
-const take = (line, values) => FILLED.forEach((name, place) => { line[name] = values[place]; });
+const take = (line, values) => FILLED.forEach((name, place) => { line[name] = values[place] ?? ""; });
 
 // Fills the lines in with what was kept for exactly these texts, and returns those about which the two disagree:
 // texts.csv holds something else now than all that this browser has seen in it or exported.
