@@ -32,6 +32,7 @@ from transformer_lessons.tools import atomic, reset
 
 RUN = 5  # words that hardly anybody writes in the same order by chance
 NEARLY, SHORTEST = 0.8, 10  # the share of words that two texts have in the same order, and how many words they need
+SHAPED = 45  # nodes in a right answer that two hardly write alike by chance; no two of the catalogue's are alike
 NAMED, NAMES = 60, 3  # nodes in an answer whose names tell something, and how many must be its own
 OLD = "no longer handed in"  # of a text whose points are kept all the same
 ALMOST = "nearly the text of"  # a pseudonym
@@ -189,7 +190,7 @@ def alike(known: Class) -> list[tuple]:
         rows = [row for row in known.rows if row["item"] == item]
         exercise = next((row["exercise"] for row in rows), item)
         wrong = {row["student"] for row in rows if row["status"] == "failed"}
-        ignored = {solution_digest(exercise), fresh.get(item)}
+        ignored = {solution_digest(exercise), fresh.get(item), *digests_of_styles(exercise)}
         compared = Compared(exercise, works, wrong, ignored, max(2, len(known.students)))
         for pair in combinations(sorted(works), 2):
             if reasons := list(compared.reasons(*pair)):
@@ -220,10 +221,12 @@ class Compared:
         if mine["digest"] in self.ignored:
             return
         text = self.texts[one]
+        same, count = mine["digest"] == theirs["digest"], self.digests[mine["digest"]]
         if text and text == self.texts[other] and self.is_rare(self.same[text]):
             yield 4, "the same answer, name for name"
-        same = mine["digest"] == theirs["digest"] and self.digests[mine["digest"]] == 2
-        if same and {one, other} <= self.wrong and mine["nodes"] >= 30:
+        elif same and not {one, other} & self.wrong and mine["nodes"] >= SHAPED and self.is_rare(count):
+            yield 3, "the same answer but for its names, which is none of the course's"
+        if same and count == 2 and {one, other} <= self.wrong and mine["nodes"] >= 30:
             yield 5, "the same wrong answer, which nobody else has"
         if own := [words for words in mine["comments"] if words in theirs["comments"] and self.comments[words] == 2]:
             yield 3 * len(own), f"the same comment: {own[0]}"
@@ -249,6 +252,12 @@ def own_text(exercise: str, work: Answer) -> str:
     names = {one.id for one in ast.walk(tree) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
     names |= {one.arg for one in ast.walk(tree) if isinstance(one, ast.arg)}
     return ast.unparse(tree) if sum(not words_in(one) <= task for one in names) >= NAMES else ""
+
+
+@cache
+def digests_of_styles(exercise: str) -> set[str]:
+    """Of the other right answers that the course has for an exercise: nobody's own."""
+    return {shape_of(text)[0] for text in EXERCISES[exercise].page.styles.values()} if exercise in EXERCISES else set()
 
 
 @cache
@@ -302,18 +311,20 @@ def shown_names(known: Class, students: Iterable[str]) -> str:
     return ", ".join(f"<bdi>{safe(known.students[student]['name'], 60)}</bdi>" for student in sorted(students))
 
 
-NOT_COMPARED = (
-    "Not compared: notebooks in which nobody has answered anything, and free texts; where two texts are the same, "
-    "<code>texts.csv</code> says so. Short right answers tell you nothing: with the same names, code is compared only "
-    f"from some 10 lines on ({NAMED} nodes of Python’s syntax tree), with other names only from some 15 lines on "
-    f"({TELLING} nodes)."
+COMPARED = (
+    "Names and comments are put aside, so a copy is found if its variables have other names. What is compared: "
+    f"answers that are the same, from some 7 lines on ({SHAPED} nodes of Python’s syntax tree), and answers that are "
+    f"nearly the same, from some 15 lines on ({TELLING} nodes), if hardly anybody else in the class has the like. "
+    "Shorter right answers tell you nothing, nor do those that stand in the course itself. Not compared: notebooks in "
+    "which nobody has answered anything, and free texts; <code>texts.csv</code> says which of these are the same, or "
+    "nearly so."
 )
 
 
 def write_similar(known: Class) -> None:
     """similar.html: pairs side by side, for the teacher alone."""
     pairs = alike(known)[:100]
-    parts = [f"<p>Reasons to talk, not evidence. {NOT_COMPARED}</p>"]
+    parts = [f"<p>Reasons to talk, not evidence. {COMPARED}</p>"]
     parts += [f"<h2>The same file, byte for byte</h2><ul>{lines}</ul>" for lines in [same_files(known)] if lines]
     if len(parts) == 1 and not pairs:
         parts.append("<p><strong>No two pieces of the work that was compared are strikingly alike.</strong></p>")
