@@ -30,7 +30,7 @@ templates_path = ["templates"]
 html_context = {"home": repository.home()}
 html_static_path = ["static", "../transformer_lessons/exercises/questions/answers.js"]
 html_css_files = ["site.css", "pages.css"]
-html_js_files = ["answers.js", "site.js", "place.js", "remember.js"]
+html_js_files = ["answers.js", "site.js", "presenting.js", "place.js", "remember.js"]
 html_math_renderer = "mathml"
 html_copy_source = False
 html_use_index = False
@@ -136,6 +136,7 @@ def shorten_the_start_pages_styles(app, error):
 UNUSED = (
     "answers.js",
     "place.js",
+    "presenting.js",
     "pages.css",
     "mystnb",
     "furo-extensions",
@@ -160,7 +161,7 @@ def squeeze(app, error):
         text = re.sub(r"/\*.*?\*/", "", (static / name).read_text(encoding="utf-8"), flags=re.DOTALL)
         text = re.sub(r"\s*([{};])\s*", r"\1", text)
         (static / name).write_text(re.sub(r"([\w-]+): |, ", lambda mark: mark[0].strip(), text), encoding="utf-8")
-    for name in ("site.js", "place.js", "remember.js", "recording.js", "start.js", "wrong_lines.js"):
+    for name in ("site.js", "presenting.js", "place.js", "remember.js", "recording.js", "start.js", "wrong_lines.js"):
         text = (static / name).read_text(encoding="utf-8")
         (static / name).write_text(re.sub(r"^\s+|^\s*//.*\n|  // .*$", "", text, flags=re.MULTILINE), encoding="utf-8")
 

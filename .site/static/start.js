@@ -233,3 +233,21 @@
       said.scrollIntoView({block: 'nearest', behavior: matchMedia('(prefers-reduced-motion: reduce)').matches ? 'instant' : 'smooth'});
   };
 })();
+
+// Presenting is a script of its own, fetched when somebody asks for it: with the button, the key, or from another page.
+(() => {
+  const button = document.querySelector('button.present');
+  let asked = false;
+  const ask = then => {
+    if (asked) return;
+    asked = true;
+    document.head.append(Object.assign(document.createElement('script'), {src: '_static/presenting.js', onload: then}));
+  };
+  button.hidden = false;
+  const begin = () => ask(() => present());
+  button.onclick = begin;
+  addEventListener('keydown', event => {
+    if (event.key === 'p' && !event.ctrlKey && !event.metaKey && !event.altKey && !event.target.closest?.('input, select, textarea, .playground, dialog')) begin();
+  });
+  if (location.hash.startsWith('#presenting')) ask();
+})();

@@ -320,11 +320,29 @@ def test_the_start_page_loads_no_weight_before_the_press_and_then_the_whole_mode
     assert data == pages.SHIPPED.read_bytes()
 
 
-def test_the_arc_stands_below_the_word_that_it_asks_about():
+def test_the_sums_that_the_opening_draws_can_be_checked_by_hand():
     picture = opening.picture()
-    start, width = map(int, re.search(r'class="sentence" d="M(\d+) 346q\d+ 20 (\d+) 0"', picture).groups())
-    middles = re.findall(r'<text x="(\d+)" y="\d+" class="sentence asks">', picture)
-    assert middles == [str(start + width // 2)] * 2
+    for step in (5, 6):
+        lines = re.search(rf'<g class="at-{step}">.*?sum</text>', picture)[0]
+        shown = re.findall(r'x="(\d+)" y="\d+" class="later[^>]*>([\d. ·]+)<', lines)
+        for column in {x for x, _ in shown}:
+            *products, total = (text for x, text in shown if x == column)
+            terms = [float(weight) * int(number) for weight, number in (product.split(" · ") for product in products)]
+            assert len(terms) == 3
+            assert f"{sum(terms):.2f}" == total
+    shares = re.findall(r">([\d.]+) / ([\d.]+) = ([\d.]+)<", picture)
+    assert len(shares) == 2
+    assert all(f"{float(power) / float(total):.3f}" == share for power, total, share in shares)
+    scores = re.findall(r">1 · (\d)<.*?>\+ 1 · (\d)<.*?>= (\d)<", picture)
+    assert scores == [("0", "0", "0"), ("2", "0", "2"), ("1", "1", "2")]
+
+
+def test_the_dotted_lines_of_the_opening_begin_below_the_word_that_is_asked_about():
+    picture = opening.picture()
+    starts = re.search(r'class="asking at-1" d="M(\d+) (\d+)C[^M]*M(\d+) (\d+)C', picture).groups()
+    x, y = map(int, re.search(r'<text x="(\d+)" y="(\d+)" class="sentence asks">bank', picture).groups())
+    assert all(abs(int(at) - x) <= 10 for at in starts[::2])
+    assert all(y < int(at) <= y + 20 for at in starts[1::2])
 
 
 def test_every_layer_of_the_posters_heads_is_named():
