@@ -6,7 +6,9 @@ import re
 
 import pytest
 
+from transformer_lessons.exercises.checker.draws import Draws
 from transformer_lessons.exercises.checker.registry import EXERCISES
+from transformer_lessons.exercises.checker.verdict import judge
 from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.marking import (
     marks,
@@ -15,11 +17,15 @@ from transformer_lessons.marking import (
     projector,
     report,
     review,
+    sample,
     sheets,
     tables,
     verdicts,
 )
+from transformer_lessons.tools import reset
 
+HUNTS = [(lesson, *one) for lesson, known in verdicts.course().items() for one in known["items"] if one[0] != one[1]]
+START = "import torch.nn.functional as F\nfrom transformer_lessons import attention\n"
 MISTAKE, OTHER = list(EXERCISES["causal_mask"].mistakes.values())[:2]
 UPPER = "def causal_mask(length):\n    return torch.ones(length, length).triu() > 0"
 
@@ -161,6 +167,72 @@ def test_where_no_two_make_the_same_mistake_the_report_tells_what_single_student
     assert UPPER.splitlines()[0] in re.sub("<.*?>", "", screen)
     assert "Nothing was handed in" in projector.body(marks.Class(tmp_path, 5))
     assert "Made once" not in report.Report(class_of(tmp_path, {"eve": ("", UPPER)})).commonest()
+
+
+def test_what_fewer_than_three_share_is_filled_up_from_the_exercises_that_most_have_wrong(tmp_path):
+    known = class_of(tmp_path, dict.fromkeys(("ada", "bob"), (MISTAKE.name, UPPER)), ["eve", "kim", "lea"])
+    padding, softmax = (list(EXERCISES[name].mistakes) for name in ("padding_mask", "masked_softmax"))
+    for number, student in enumerate(("ada", "bob", "eve")):
+        known.rows.append(row(student, "padding_mask", "failed", mistake=padding[number + 1]))
+        known.works[student, "padding_mask"] = {"source": f"{student.upper()} = 1", "digest": student}
+    known.rows.append(row("kim", "masked_softmax", "failed", mistake=softmax[5]))
+    known.rows.append(row("lea", "layer_norm", "failed", mistake=""))
+    lines = re.findall(r"<li data-lesson=''>.*?</li>", report.Report(known).commonest())
+    assert [re.search(r"<strong>(.*?)</strong>", one)[1] for one in lines] == [
+        report.sentence(report.prose(one)) for one in (MISTAKE.name, sorted(padding[1:4])[0], softmax[5])
+    ]
+    assert "made once: padding_<wbr>mask, <a href" in lines[1]
+    assert "made once: masked_<wbr>softmax, " in lines[2]
+    one, *examples = re.findall(r'<section class="screen">.*?</section>', projector.body(known), re.DOTALL)
+    assert "1 of 1 · " in one
+    assert len(examples) == 1, "of what a single student has wrong there is no example"
+    assert "For example · Lesson 6 · Masking · an exercise that 3 of 5 have wrong</p><h2><code>padding_" in examples[0]
+    assert not any(student.upper() in examples[0] for student in known.students), "the code is the course's own"
+
+
+def test_one_slip_with_two_names_is_told_once(tmp_path):
+    known = class_of(tmp_path, {}, ["ada", "bob"])
+    slips = {"ada": ("softmax", "sum down the columns"), "bob": ("self_attention", "softmax over the queries")}
+    for student, (item, name) in slips.items():
+        known.rows.append(row(student, item, "failed", mistake=name) | {"lesson": "1"})
+        known.works[student, item] = {"source": f"def {item}(x):\n    return x", "digest": item}
+    (line,) = re.findall(r"<li data-lesson=''>.*?</li>", report.Report(known).commonest())
+    assert "<strong>Softmax over the queries, or sum down the columns</strong>" in line
+    assert "2 students in all; 2 in 2 exercises: self_<wbr>attention, softmax<" in line
+    both = [one.name for one in report.worth_telling(mistakes.mistakes_in(known, "exercise"))[0]]
+    assert sorted(both) == ["softmax over the queries", "sum down the columns"]
+    for item, name in (
+        ("masked_softmax", "a sum over the wrong dimension"),
+        ("masked_softmax", "softmax over the queries"),
+    ):
+        known.rows.append(row("ada" if "sum" in name else "bob", item, "failed", mistake=name))
+    (group,) = report.worth_telling(report.Report(known).telling)
+    shown = report.counted(group, with_names=True)
+    assert shown == "2 students in all; 2 in 3 exercises: self_<wbr>attention, softmax, masked_<wbr>softmax"
+
+
+def test_each_name_of_a_slip_is_a_mistake_of_the_catalogue():
+    names = {name for exercise in EXERCISES.values() for name in exercise.mistakes}
+    assert {name for slip in mistakes.SAME_SLIPS for name in slip} <= names
+
+
+@pytest.mark.parametrize(("lesson", "exercise", "subject"), HUNTS)
+def test_the_screen_of_a_hunt_ends_with_lines_that_mend_its_code(tmp_path, lesson, exercise, subject):
+    cells = json.loads(reset.original(f"{verdicts.course()[lesson]['stem']}.ipynb"))["cells"]
+    own = subject.replace("fixed", "suspicious").replace("Fixed", "Suspicious")
+    (code,) = [code for one in cells if (code := sample.published({"cells": [one]}, subject))]
+    for wrong, right in mistakes.MENDED[exercise].items():
+        assert code.count(wrong) == 1
+        code = code.replace(wrong, right)
+    space = {}
+    exec("import math\nimport numpy as np\nimport torch\nfrom torch import nn\n" + START + code, space)
+    draws = Draws(EXERCISES[exercise], 3)
+    assert judge(EXERCISES[exercise], space[subject], draws).status == "passed", own
+    mistake = next(iter(EXERCISES[exercise].mistakes))
+    about = mistakes.Mistake(lesson, subject, exercise, mistake, "why", "look", {"ada"}, 1, is_hunt=True)
+    title, lines = mistakes.lines_instead(about, ["something = else_that_nobody_knows"], set())
+    assert (title, lines) == (mistakes.MENDING, [*mistakes.MENDED[exercise].values()])
+    assert projector.shape(code.splitlines(), set(), title, lines).title == title
 
 
 def test_the_courses_own_code_counts_in_bug_hunts_too_for_who_is_stuck(tmp_path):

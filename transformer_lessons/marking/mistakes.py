@@ -23,7 +23,47 @@ from transformer_lessons.marking.verdicts import NOT_RUN, TOO_SLOW, course
 
 UNKNOWN = "not recognised"
 SUSPICIOUS = 3  # who run out of time, and nobody does not
+SAME_SLIPS = (  # names of mistakes in several exercises that are one slip, about which there is one thing to say
+    ("sum down the columns", "softmax over the queries", "a sum over the wrong dimension", "the softmax over the rows"),
+    ("no keepdims", "no keepdim", "keepdim forgotten"),
+)
 ONE_OF_MANY = "One right way"
+MENDING = "One way to mend the hunt’s code"
+MENDED = {  # the wrong lines of each bug hunt, as its lesson shows them, and what should stand there
+    "self_attention": {
+        "weights = exponentials / exponentials.sum(axis=0)": (
+            "weights = exponentials / exponentials.sum(axis=1, keepdims=True)"
+        ),
+    },
+    "AttentionHead": {
+        "layers = [nn.Linear(d_model, d_head, bias=False)] * 3": (
+            "layers = [nn.Linear(d_model, d_head, bias=False) for _ in range(3)]"
+        ),
+    },
+    "scaled_dot_product_attention": {
+        "query = query / math.sqrt(d)": "query = query / d**0.25",
+        "key = key / math.sqrt(d)": "key = key / d**0.25",
+    },
+    "MultiHeadAttention": {
+        "query = self.linear_q(query).view(shape)": "query = self.linear_q(query).view(shape).transpose(1, 2)",
+        "key = self.linear_k(key).view(shape)": "key = self.linear_k(key).view(shape).transpose(1, 2)",
+        "value = self.linear_v(value).view(shape)": "value = self.linear_v(value).view(shape).transpose(1, 2)",
+        "return self.linear_out(output.flatten(2)), weights": (
+            "return self.linear_out(output.transpose(1, 2).flatten(2)), weights"
+        ),
+    },
+    "sinusoidal_encoding": {
+        "table[p, i] = math.sin(p / 10000 ** (2 * i / d_model))": "table[p, i] = math.sin(p / 10000 ** (i / d_model))",
+        "table[p, i + 1] = math.cos(p / 10000 ** (2 * i / d_model))": (
+            "table[p, i + 1] = math.cos(p / 10000 ** (i / d_model))"
+        ),
+    },
+    "masked_softmax": {
+        "scores.masked_fill(~mask, -torch.inf)": "scores = scores.masked_fill(~mask, -torch.inf)",
+        "return scores.softmax(dim=-1)": "return scores.softmax(dim=-1).masked_fill(~mask, 0)",
+    },
+    "swiglu": {"return F.linear(first * F.silu(second), down)": "return F.linear(F.silu(first) * second, down)"},
+}
 ROOM = 10  # lines of a right answer that are shown beside a wrong one
 COMMENT = re.compile(r"\s*#[^'\"]*$")
 TEXTS = re.compile(r'"[^"\n]*"|\'[^\'\n]*\'')
@@ -164,7 +204,8 @@ def lines_instead(mistake: Mistake, lines: list[str], wrong: set[int]) -> tuple[
     """(a heading, the right lines): what the course's solution has in place of an answer's wrong lines.
 
     It is certain where the answer's wrong lines are all by which a known mistake differs from the solution. Where it is
-    not, these are the lines of the solution that the answer lacks, if there is room for them.
+    not, these are the lines of the solution that the answer lacks, if there is room for them; of a bug hunt, what
+    should stand in the code that was handed out.
     """
     known = EXERCISES[mistake.exercise].mistakes.get(mistake.name)
     solution = without_comments(EXERCISES[mistake.exercise].solution_text())
@@ -181,6 +222,8 @@ def lines_instead(mistake: Mistake, lines: list[str], wrong: set[int]) -> tuple[
         if marked and marked == {*extra}:
             title = "Right" if instead else f"Right: without {'this line' if len(extra) == 1 else 'these lines'}"
             return title, instead
+    if mistake.is_hunt and mistake.exercise in MENDED:
+        return MENDING, [*MENDED[mistake.exercise].values()]
     answer = plain("\n".join(lines))
     lacking = [line for line in solution.splitlines() if plain(line)[0] not in answer]
     if not 0 < len(lacking) <= len(own) / 2:

@@ -3,6 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from math import ceil
 from typing import NamedTuple
 
@@ -19,12 +20,14 @@ from transformer_lessons.marking.mistakes import (
 from transformer_lessons.marking.naming import clean
 from transformer_lessons.marking.report import (
     LONG,
+    TOLD,
     answered,
     asked,
     broken,
     counted,
     heading,
     in_pieces,
+    is_telling,
     prose,
     safe,
     sentence,
@@ -80,10 +83,15 @@ def begun(lesson: str) -> str:
 
 
 def screens_of(known: Class, mistakes: list[Mistake], only: str) -> list[str]:
-    """The screens of all lessons together, or of one; where no two share a mistake, one that nobody has made."""
-    telling = worth_telling([one for one in mistakes if only in ("", one.lesson)])
-    if telling:
-        return [screen(known, one, f"{rank} of {len(telling)}", only) for rank, one in enumerate(telling, 1)]
+    """The screens of all lessons together, or of one; where no two share a mistake, one that nobody has made.
+
+    If fewer than three are to be told, examples of the course's own follow, of the exercises that most have wrong. They
+    say nothing of who has made them, or whether anybody has.
+    """
+    here = [one for one in mistakes if only in ("", one.lesson)]
+    if telling := worth_telling(here):
+        screens = [screen(known, one, f"{rank} of {len(telling)}", only) for rank, one in enumerate(telling, 1)]
+        return screens + [screen(known, [one], "For example", only) for one in examples(known, here, telling)]
     lesson, made = only or "".join(known.lessons()[-1:]), {(one.exercise, one.name) for one in mistakes}
     for exercise in EXERCISES.values():
         for name, one in exercise.mistakes.items() if str(exercise.lesson) == lesson else ():
@@ -91,6 +99,20 @@ def screens_of(known: Class, mistakes: list[Mistake], only: str) -> list[str]:
                 example = Mistake(lesson, exercise.name, exercise.name, name, one.why, one.look, set(), 0)
                 return [screen(known, [example], "For example", only)]
     return [f"{begun(only)}<h2>Nothing was handed in.</h2></section>"]
+
+
+def examples(known: Class, mistakes: list[Mistake], told: list[list[Mistake]]) -> list[Mistake]:
+    """Mistakes, without who has made them, in the exercises that most have wrong and of which nothing is told yet."""
+    wrong: dict[str, set[str]] = defaultdict(set)
+    for one in mistakes:
+        wrong[one.item] |= one.by
+    left_out = {one.item for group in told for one in group} | {item for item, who in wrong.items() if len(who) < 2}
+    found: dict[str, Mistake] = {}
+    for one in sorted(mistakes, key=lambda one: -len(wrong[one.item])):
+        named = one.exercise in EXERCISES and one.name in EXERCISES[one.exercise].mistakes
+        if named and not one.is_hunt and one.item not in left_out and is_telling(one):
+            found.setdefault(one.item, replace(one, students=set(), by=set()))
+    return [*found.values()][: max(0, TOLD - len(told))]
 
 
 def screen(known: Class, group: list[Mistake], rank: str, only: str = "") -> str:
@@ -101,6 +123,8 @@ def screen(known: Class, group: list[Mistake], rank: str, only: str = "") -> str
     shown = [(mistake, *answer_to_show(known, mistake, LINES)) for mistake in group]
     mistake, lines, wrong = min(shown, key=lambda one: how_long(one[1], one[0].is_hunt))
     share = counted(group) if mistake.students else "nobody in this class has made it"
+    if not mistake.students and mistake.out_of:
+        share = f"an exercise that {wrong_by(known, mistake.item)} of {mistake.out_of} have wrong"
     title, right = lines_instead(mistake, lines, wrong)
     words = ceil(max(len(mistake.look) + len("Where to look: "), len(mistake.why)) / LETTERS)
     form = shape(lines, wrong, title, [clean(line, 200) for line in right], round(WORDS + LINE * words))
@@ -120,6 +144,10 @@ def screen(known: Class, group: list[Mistake], rank: str, only: str = "") -> str
         f'<div class="{form.kind}" style="--longest: {form.longest}; --lines: {form.rows}; --room: {form.room}vh">'
         f'{code}<div class="told">{look}<div class="step answer">{answer}</div></div>{instead}</div></section>'
     )
+
+
+def wrong_by(known: Class, item: str) -> int:
+    return len({row["student"] for row in known.rows if row["item"] == item and row["status"] == "failed"})
 
 
 def how_long(lines: list[str], is_hunt: bool) -> tuple[bool, bool, bool, int]:

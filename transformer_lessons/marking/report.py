@@ -17,6 +17,7 @@ from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.marking.confinement import ALL, PROMISES
 from transformer_lessons.marking.marks import OWN, Class
 from transformer_lessons.marking.mistakes import (
+    SAME_SLIPS,
     UNKNOWN,
     Mistake,
     handed_in,
@@ -59,6 +60,7 @@ NOT_TO_YOU = (
     (r"\bYou still have\b", "One still has"),
 )
 COMMONEST = 5  # mistakes that get a screen each
+TOLD = 3  # things to say, if need be with mistakes that only one has made
 HARDEST = 8  # exercises that are listed where all lessons are chosen
 LEFT, SILENT = 3, 3  # untouched exercises that most have solved, or lessons not handed in, that make a student stuck
 FEW = 3  # exercises of which somebody stuck has solved less than a third
@@ -427,19 +429,32 @@ class Report:
         for lesson in ("", *self.known.lessons()):
             here = f"data-lesson='{lesson}'{' class=more' * bool(lesson)}"
             mistakes = [one for one in self.telling if lesson in ("", one.lesson)]
-            told = [(group[0], counted(group, with_names=True)) for group in worth_telling(mistakes)]
+            groups = worth_telling(mistakes)
+            told = [(group, counted(group, with_names=True)) for group in groups]
+            rest = [one for one in mistakes if not any(one in group for group in groups)]
+            single = self.made_once(rest, COMMONEST if not told else TOLD - len(told))
             if told:
                 where = SHOW
             else:
-                single = [one for one in mistakes if is_telling(one)][:COMMONEST]
-                told = [(one, f"{broken(one.item)}, {self.names(one.students, one.item)}") for one in single]
-                before.append(f"<p {here}>{NO_TWO}{' Made once:' * bool(told)}</p>")
+                before.append(f"<p {here}>{NO_TWO}{' Made once:' * bool(single)}</p>")
+            once = "made once: " * bool(told)
+            told += [([one], f"{once}{broken(one.item)}, {self.names(one.students, one.item)}") for one in single]
             lines += [
-                f"<li {here}><strong>{sentence(prose(one.name))}</strong> <span class='quiet'>{who}</span><br>"
-                f"{prose(sentence(one.look or one.why))}</li>"
-                for one, who in told
+                f"<li {here}><strong>{sentence(prose(names_of(group)))}</strong> <span class='quiet'>{who}</span><br>"
+                f"{prose(sentence(group[0].look or group[0].why))}</li>"
+                for group, who in told
             ]
         return f'{"".join(before)}<ol class="next">{"".join(lines)}</ol>{where}'
+
+    def made_once(self, mistakes: list[Mistake], most: int) -> list[Mistake]:
+        """Mistakes of a single student or group, from the exercises that most have wrong, and first one of each."""
+        wrong = Counter(row["item"] for row in self.rows if row["status"] == "failed")
+        turns, ordered = Counter[str](), []
+        for one in sorted(mistakes, key=lambda one: -wrong[one.item]):
+            if is_telling(one) and one.name != UNKNOWN and len(one.by) == 1:
+                ordered.append((turns[one.item], one))
+                turns[one.item] += 1
+        return [one for _, one in sorted(ordered, key=lambda one: one[0])][: max(0, most)]
 
     def exercises(self) -> str:
         """Exercises and bug hunts by how many have them wrong: the first of all lessons, or all of one."""
@@ -703,14 +718,25 @@ def is_telling(one: Mistake) -> bool:
 def worth_telling(mistakes: list[Mistake]) -> list[list[Mistake]]:
     """The commonest that more than one has made, and about which there is something to say. A group is one.
 
-    The same mistake in several exercises is one; where it was made most often comes first.
+    The same mistake in several exercises is one, and so are those that are one slip; where it was made most often comes
+    first.
     """
     groups = defaultdict(list)
     for one in mistakes:
         if is_telling(one):
-            groups[one.name if one.name != UNKNOWN else (one.item, one.digest)].append(one)
+            groups[slip_of(one) if one.name != UNKNOWN else (one.item, one.digest)].append(one)
     ordered = sorted(groups.values(), key=lambda group: (-len(who_made(group)), -len(group)))
     return [group for group in ordered if len(set().union(*(one.by for one in group))) > 1][:COMMONEST]
+
+
+def slip_of(one: Mistake) -> str:
+    """The name under which a mistake is told together with others."""
+    return next((names[0] for names in SAME_SLIPS if one.name in names), one.name)
+
+
+def names_of(group: list[Mistake]) -> str:
+    """What a mistake is called in the exercises in which it was made."""
+    return ", or ".join(dict.fromkeys(one.name for one in group))
 
 
 def who_made(group: list[Mistake]) -> set[str]:
@@ -722,17 +748,24 @@ def counted(group: list[Mistake], with_names: bool = False) -> str:
 
     Bug hunts come last, and apart, as it may be the hunt's own bug.
     """
-    exercises, hunts = ([one for one in group if one.is_hunt == is_hunt] for is_hunt in (False, True))
-    parts = [f"{one.share()} in {broken(one.item) if with_names else 'an exercise'}" for one in exercises]
+    by_item: dict[bool, dict[str, list[Mistake]]] = {False: defaultdict(list), True: defaultdict(list)}
+    for one in group:
+        by_item[one.is_hunt][one.item].append(one)
+    exercises, hunts = (
+        {item: f"{len(who_made(same))} of {same[0].out_of}" for item, same in by_item[is_hunt].items()}
+        for is_hunt in (False, True)
+    )
+    parts = [f"{share} in {broken(item) if with_names else 'an exercise'}" for item, share in exercises.items()]
     if len(exercises) > 1:
-        parts = [f"{len(who_made(exercises))} in {len(exercises)} exercises"]
-        parts[0] += f": {', '.join(broken(one.item) for one in exercises)}" if with_names else ""
+        some = who_made([one for one in group if not one.is_hunt])
+        parts = [f"{len(some)} in {len(exercises)} exercises"]
+        parts[0] += f": {', '.join(map(broken, exercises))}" if with_names else ""
     if with_names:
-        parts += [f"{one.share()} in the bug hunt {broken(one.item)}" for one in hunts]
+        parts += [f"{share} in the bug hunt {broken(item)}" for item, share in hunts.items()]
     elif len(hunts) > 1:
-        parts.append(f"{len(who_made(hunts))} in {len(hunts)} bug hunts")
+        parts.append(f"{len(who_made([one for one in group if one.is_hunt]))} in {len(hunts)} bug hunts")
     else:
-        parts += [f"{one.share()} in a bug hunt" for one in hunts]
+        parts += [f"{share} in a bug hunt" for share in hunts.values()]
     number = len(who_made(group))
     return "; ".join([f"{number} student{'s' * (number != 1)} in all", *parts])
 
