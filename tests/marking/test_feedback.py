@@ -161,7 +161,7 @@ def test_every_answer_stands_beside_what_was_asked(tmp_path):
 
 def test_what_is_wrong_or_left_out_says_where_it_stands_in_the_notebook(tmp_path):
     page = pages(tmp_path)["lesson_6"]
-    where = {one: re.findall(r"In the notebook: <em>(.*?)</em>", card) for one, card in cards(page).items()}
+    where = {one: re.findall(r"In the notebook, under <em>(.*?)</em>", card) for one, card in cards(page).items()}
     assert where["causal_mask"] == where["6.1"] == ["A mask is a table of who may attend to whom"]
     assert where["6.2"] == where["6.11"] == []
     assert "<small><em>Padding: tokens that no query may read</em></small>" in page.partition("Not answered</h2>")[2]

@@ -225,7 +225,7 @@ def shown(known: Class, row: Row) -> str:
         right = read_blocks(row, question, known.policy["model_answers"]) if "given" in row else ""
     right = right and f'<div class="beside">{right}</div>'
     where = section_of(row) if outcome(row) in ("wrong", "unreadable") else ""
-    where = where and f'<p class="where quiet">In the notebook: {where}</p>'
+    where = where and f'<p class="where quiet">In the notebook, under {where}</p>'
     return f'<article class="card"><span class="points">{points}</span>{left}{right}{where}</article>\n'
 
 

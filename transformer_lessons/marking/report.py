@@ -61,6 +61,8 @@ NOT_TO_YOU = (
 )
 COMMONEST = 5  # mistakes that get a screen each
 TOLD = 3  # things to say, if need be with mistakes that only one has made
+MOSTLY = 2  # mistakes that are named beside an exercise
+WIDE = 10  # exercises whose names stand side by side
 HARDEST = 8  # exercises that are listed where all lessons are chosen
 LEFT, SILENT = 3, 3  # untouched exercises that most have solved, or lessons not handed in, that make a student stuck
 FEW = 3  # exercises of which somebody stuck has solved less than a third
@@ -292,7 +294,7 @@ class Report:
         )
         labels = "".join(
             "".join(
-                sorting(f"item{order.index(item)}", safe(item, 60), "item" + " first" * (place == 0))
+                sorting(f"item{order.index(item)}", broken(item), "item" + " first" * (place == 0))
                 for place, item in enumerate(items)
             )
             + sorting(f"lesson{lesson}", f"points of {self.full[lesson]:g}", "item points")
@@ -307,7 +309,8 @@ class Report:
             f"{sorting('waiting', 'texts waiting', 'item')}</tr>",
         ]
         legend = "".join(f'<li><b class="{kind}">{sign}</b>{what}</li>' for sign, kind, what in LEGEND)
-        shown = table("Who has solved what", header, lines, "class", self.sums(columns))
+        kind = "class few" if len(order) <= WIDE else "class"
+        shown = table("Who has solved what", header, lines, kind, self.sums(columns))
         note = (
             '<p class="quiet">Texts that are not yet read are left out. Lessons that were not handed in count as 0.</p>'
         )
@@ -438,7 +441,13 @@ class Report:
             else:
                 before.append(f"<p {here}>{NO_TWO}{' Made once:' * bool(single)}</p>")
             once = "made once: " * bool(told)
-            told += [([one], f"{once}{broken(one.item)}, {self.names(one.students, one.item)}") for one in single]
+            told += [
+                (
+                    [one],
+                    f"{once}{'the bug hunt ' * one.is_hunt}{broken(one.item)}, {self.names(one.students, one.item)}",
+                )
+                for one in single
+            ]
             lines += [
                 f"<li {here}><strong>{sentence(prose(names_of(group)))}</strong> <span class='quiet'>{who}</span><br>"
                 f"{prose(sentence(group[0].look or group[0].why))}</li>"
@@ -469,8 +478,13 @@ class Report:
                 f'<td class="n" data-what="{what}">{number}</td>'
                 for what, number in zip(("solved", "wrong", "untouched"), numbers, strict=True)
             )
-            lines.append(f'<tr data-lesson="{lesson}"{more}><th scope="row">{lesson} · {broken(item)}</th>{cells}</tr>')
-        header = heading("exercise", "solved", "wrong", "untouched")
+            commonest = [one for one in self.telling if one.item == item and one.name != UNKNOWN][:MOSTLY]
+            told = "; ".join(f"{prose(one.name)}, {self.names(one.students, item)}" for one in commonest)
+            lines.append(
+                f'<tr data-lesson="{lesson}"{more}><th scope="row">{lesson} · {broken(item)}</th>{cells}'
+                f"<td>{told}</td></tr>"
+            )
+        header = heading("exercise", "solved", "wrong", "untouched", "the commonest mistakes, and whose they are")
         return table("Exercises", header, lines, "text exercises") if lines else "<p>None.</p>"
 
     def all_mistakes(self) -> str:
