@@ -53,6 +53,7 @@ def lesson_page(path):
             mark_runs(cell, known)
             mark_verdicts(cell)
             mark_imports(cell)
+            mark_drawing(cell)
             fold_output(cell)
             if text := help_for(source, seen):
                 cells.append(markdown_cell(f"help-{number}", text))
@@ -126,6 +127,17 @@ def with_drawing_apart(cell):
         "outputs": cell["outputs"][:-1],
     }
     return [cell | computing, drawing]
+
+
+LONG = 5  # lines of code
+
+
+def mark_drawing(cell):
+    """Tags a cell of many lines that draws a picture: where a lesson is presented, the picture stands alone."""
+    tags = cell["metadata"].get("tags", [])
+    draws = any("image/png" in output.get("data", {}) for output in cell["outputs"])
+    if draws and "drawing" not in tags and "".join(cell["source"]).count("\n") >= LONG:
+        cell["metadata"] = cell["metadata"] | {"tags": [*tags, "draws"]}
 
 
 def fold_output(cell):

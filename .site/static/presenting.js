@@ -9,7 +9,7 @@
   const pieces = () => [...document.querySelectorAll('article section > :not(section)')]
     .flatMap(piece => piece.matches('.cell') && (piece.offsetHeight > room() || piece.querySelector('.cell_output:not(details *) img')) ? [...piece.children] : piece)
     .filter(piece => piece.offsetHeight);
-  const box = piece => piece.getBoundingClientRect();
+  const box = piece => piece.getBoundingClientRect(), wide = piece => piece.clientWidth && piece.scrollWidth > piece.clientWidth + 1;
   const heading = piece => /^H[123]$/.test(piece?.tagName);
   const from = (one, other) => box(other).bottom - box(one).top;
   const running = Object.assign(document.createElement('p'), {className: 'running', ariaHidden: true});
@@ -18,20 +18,25 @@
   const title = piece => [...piece.closest('section').querySelector('h1, h2, h3').childNodes]
     .map(part => part.matches?.('.headerlink') ? '' : part.textContent).join('');
 
-  // Pictures are as large as leaves room for what leads to them.
+  // Pictures are as large as leaves room for what leads to them: all from the heading on, or from the last code on.
   const resize = () => {
     const all = [...document.querySelectorAll('article .diagram svg, article .cell_output img')];
     all.forEach(picture => { picture.style.maxHeight = ''; });
     if (!root.classList.contains('presenting')) return;
     all.filter(picture => box(picture).height).forEach(picture => {
       const piece = picture.closest('.cell, .diagram'), {height} = box(picture), own = box(piece).height - height;
-      let first = piece;
-      while (!heading(first) && first.previousElementSibling) first = first.previousElementSibling;
+      let first = piece, near = piece, cells = piece.matches('.tag_drawing') ? 1 : 0;  // what it draws is computed by the cell before
+      while (!heading(first) && first.previousElementSibling) {
+        first = first.previousElementSibling;
+        if (first.matches('.cell, .question')) cells--;
+        if (cells >= 0) near = first;
+      }
       const last = piece.parentElement.lastElementChild, code = piece.firstElementChild.offsetHeight;
-      const lead = room() - own - (box(piece).top - box(first).top);
+      const after = one => room() - own - (box(piece).top - box(one).top) - over(one);
       const tail = room() - (own - code) - (box(last).bottom - box(piece).bottom);
-      const least = piece.matches('.diagram') ? [0.72, 0.72, 0.72] : [0.5, 0.62, 0.62];
-      const high = [lead, room() - own, tail].find((one, at) => one > least[at] * innerHeight) ?? room() - own;
+      const least = piece.matches('.diagram') ? 0.72 : 0.5;
+      const high = [after(first), after(near)].find(one => one > least * innerHeight)
+        ?? [room() - own, tail].find(one => one > Math.max(least, 0.62) * innerHeight) ?? room() - own;
       picture.style.maxHeight = `${Math.min(high, room() - own)}px`;
     });
   };
@@ -96,19 +101,18 @@
     document.querySelectorAll('.elsewhere').forEach(piece => piece.classList.remove('elsewhere'));
     running.textContent = '';
   };
-  // Letters have one size throughout a lesson; only what is a little too long for one screen is a little smaller.
-  const shrink = shown => {
-    const set = size => shown.forEach(piece => { piece.style.zoom = size; });
-    for (const size of [1, 0.95, SMALLEST]) {
-      set(size);
-      if (from(shown[0], shown.at(-1)) <= room() - over(shown[0])) return;
-    }
-    if (shown.some(piece => piece.matches('.live, .playground') || piece.querySelector('.playground, .live')))  // a playground is used as a whole, and so is the model
-      for (const size of [0.85, 0.8, 0.75, 0.7]) {
-        set(size);
-        if (from(shown[0], shown.at(-1)) <= room() - over(shown[0])) return;
-      }
-    if (from(shown[0], shown.at(-1)) > 1.05 * room()) set('');  // nothing helps
+  // What is a little too long for one screen is a little smaller; what is short is larger, if no line becomes too long.
+  const LARGER = [1.4, 1.3, 1.2, 1.1], SMALLER = [1, 0.95, SMALLEST], WHOLE = [0.85, 0.8, 0.75, 0.7];
+  const scale = shown => {
+    const whole = shown.some(piece => piece.matches('.live, .playground') || piece.querySelector('.playground, .live'));  // it is used as a whole
+    const grows = !whole && !shown.some(piece => piece.matches('h1, .diagram') || piece.querySelector('img, svg'));
+    const fits = size => {
+      shown.forEach(piece => { piece.style.zoom = size; });
+      const high = from(shown[0], shown.at(-1)) + over(shown[0]);
+      return size > 1 ? high < 0.75 * room() && !shown.some(piece => [piece, ...piece.querySelectorAll('pre, .formula')].some(wide)) : high <= room();
+    };
+    if ([...grows ? LARGER : [], ...SMALLER, ...whole ? WHOLE : []].some(fits)) return;
+    if (from(shown[0], shown.at(-1)) > 1.05 * room()) shown.forEach(piece => { piece.style.zoom = ''; });  // nothing helps
   };
   const show = (shown = ofScreen()) => {  // the pieces of a screen, or of a step: what is short stands a little lower
     kept = null;
@@ -116,7 +120,7 @@
     fitAll();
     running.textContent = heading(shown[0]) ? '' : title(shown[0]);
     running.style.left = `${box(shown[0].closest('section')).left}px`;
-    shrink(shown);
+    scale(shown);
     const top = margin() + over(shown[0]), free = Math.max(0, room() - from(shown[0], shown.at(-1)) - over(shown[0]));
     scroll(scrollY + box(shown[0]).top - top - (free > innerHeight / 4 ? Math.min(free / 3, innerHeight / 5) : 0));
     document.activeElement.blur();  // the next key is for the screen
@@ -190,13 +194,15 @@
   addEventListener('toggle', event => { if (event.target.open) seeWhole(event.target); }, true);
   addEventListener('change', event => seeWhole(event.target.closest?.('.verdicts')?.closest('details, .verdicts')));
   addEventListener('submit', event => seeWhole(event.target.closest?.('.question, .by-hand')));
-  new ResizeObserver(([{target}]) => {  // the model grows when it is brought to life, and stays whole
-    if (!root.classList.contains('presenting') || target.closest('.elsewhere') || box(target).bottom <= innerHeight) return;
+  const watch = new ResizeObserver(entries => {  // the model when it is brought to life, and a cell that runs, grow and stay whole
+    const grown = entries.some(({target}) => target.offsetHeight && !target.closest('.elsewhere') && box(target).bottom > innerHeight);
+    if (!grown || !root.classList.contains('presenting')) return;
     const shown = ofScreen().filter(piece => !piece.matches('.elsewhere')), writing = document.activeElement;
     if (box(shown[0]).top < 0) return;  // scrolled by hand
     show(shown);
     writing.focus({preventScroll: true});
-  }).observe(document.querySelector('.live') ?? document.createElement('div'));
+  });
+  document.querySelectorAll('.live, .cell.tag_runs').forEach(part => watch.observe(part));
   addEventListener('keydown', event => {
     const presenting = root.classList.contains('presenting'), clicker = presenting && event.key.startsWith('Page');
     if (event.ctrlKey || event.metaKey || event.altKey) return;

@@ -222,6 +222,18 @@ def test_the_call_that_draws_a_picture_is_folded_if_it_has_several_lines(written
     assert drawings > 20
 
 
+def test_a_cell_of_many_lines_that_draws_shows_its_picture_alone_where_it_is_presented(written):
+    marked = []
+    for path in facts.LESSONS:
+        for cell in cells_of(written[f"notebooks/{path.name}"], "code"):
+            if "draws" in cell["metadata"].get("tags", []):
+                assert "drawing" not in cell["metadata"]["tags"]
+                assert any("image/png" in output.get("data", {}) for output in cell["outputs"])
+                marked.append((path.name[:2], "".join(cell["source"]).count("\n") + 1))
+    assert {"04", "07", "11", "12"} <= {lesson for lesson, _ in marked}
+    assert min(lines for _, lines in marked) > 5
+
+
 def test_an_index_stands_below_its_letter():
     assert questions.in_html("Is |x_j| > 0 in W_Kᵀ?") == "Is |<i>x</i><sub>j</sub>| &gt; 0 in <i>W</i><sub>K</sub>ᵀ?"
     assert questions.in_html("√d_k is not √d_model") == "√<i>d</i><sub>k</sub> is not √<code>d_model</code>"
