@@ -313,9 +313,8 @@ def try_page():
     )
     return (
         f"{HIDE_TOC}# Type the code, and the page checks it\n\n"
-        f"These {len(TRIED)} exercises need a few lines each. Write them here: the page runs a small part of Python "
-        "on small tensors, compares your numbers with the right ones, and names your mistake if it knows it. "
-        "Nothing is sent anywhere, and what you type is kept in this browser.\n\n"
+        f"These {len(TRIED)} exercises need a few lines each. The page runs them, compares your numbers with the right "
+        "ones, and names your mistake if it knows it. What you type stays in this browser.\n\n"
         f'<ul class="chips">{chips}</ul>\n\n{sections}'
         "<noscript><p>This page needs scripts.</p></noscript>\n\n"
         f"{STYLES_AND_SCRIPTS.format('')}"

@@ -139,11 +139,14 @@
   const chips = document.querySelector('.chips');
   if (!chips) return;
   const sections = [...document.querySelectorAll('section.tried')];
+  const select = element('select', {onchange: () => { location.hash = select.value; }});  // on a phone the chips would fill the screen
+  chips.after(element('label', {className: 'choose'}, 'Exercise ', select));
   const choose = () => {
     const wanted = decodeURIComponent(location.hash.slice(1)), {code} = remembered.recall();
     const one = sections.find(({id}) => id === wanted) ?? sections.find(({id}) => !code[id]?.solved) ?? sections[0];
     sections.forEach(section => { section.hidden = section !== one; });
     chips.querySelectorAll('a').forEach(link => link.toggleAttribute('aria-current', link.hash === `#${one.id}`));
+    select.replaceChildren(...sections.map(({id}) => new Option(code[id]?.solved ? `${id} ✓` : id, id, false, id === one.id)));
     if (wanted === one.id && chips.getBoundingClientRect().top < 0) chips.scrollIntoView({behavior: 'instant'});
   };
   addEventListener('hashchange', choose);
