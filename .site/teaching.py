@@ -19,4 +19,12 @@ def teaching_page():
     text = re.sub(r"\]\(notebooks/(\w+\.ipynb)", r"](notebooks/\1", text)
     text = re.sub(r"(!\[[^\]]+\])\((imgs/[^)]+)\)", r"\1(beside/\2)", text)
     text = re.sub(r"^(# .+)$", lambda title: f"{title[1]}\n\n{WHY}", text, count=1, flags=re.MULTILINE)
+    table = r"^\| in `marks/` \| .+(?:\n\|.+)+"  # long, and to be looked up
+    text = re.sub(
+        table,
+        lambda found: f"<details><summary>The files in marks/, one by one</summary>\n\n{found[0]}\n\n</details>",
+        text,
+        count=1,
+        flags=re.MULTILINE,
+    )
     return re.sub(r"(?<!!)\[([^\]]+)\]\((?!https?:|#|notebooks/\w+\.ipynb)[^)]+\)", r"\1", text)
