@@ -36,7 +36,7 @@ def samples(exercise, unfolded=False):
         f"sample-{exercise.name}",
         "What the check says about an answer with this mistake",
         [mistake.name for mistake in mistakes],
-        [verdict(report.message) for report in reports],
+        [verdict(report) for report in reports],
     )
     return fold("Wrong answers, and what the check says", card, unfolded)
 

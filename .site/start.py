@@ -151,15 +151,15 @@ def answers_and_verdicts():
     name, panels, expected = "scaled_dot_product_attention", [], ""
     right = source_of(answers.RIGHT).splitlines()
     for answer in answers.ANSWERS.values():
-        with contextlib.redirect_stdout(io.StringIO()) as said:
-            check(name, answer)
+        with contextlib.redirect_stdout(io.StringIO()):
+            report = check(name, answer)
         code = source_of(answer)
         shown = "\n".join(
             line if plain_line in right else re.sub(r"^(\s*)(.+)", r"\1<mark>\2</mark>", line)
             for plain_line, line in zip(code.splitlines(), coloured(code).split("\n"), strict=True)
         )
-        panels.append(f'<pre class="highlight">{shown}</pre>{verdict(said.getvalue())}')
-        expected = expected or "\n".join(re.findall(r"\S {4}([\d. ]+)$", said.getvalue(), flags=re.MULTILINE))
+        panels.append(f'<pre class="highlight">{shown}</pre>{verdict(report)}')
+        expected = expected or "\n".join(row for part in report.parts for _, row in part.rows)
     panels[-1] += (
         "<p>On the same inputs, the weights are now the expected ones, and each row sums to 1:</p>"
         f'<pre class="numbers">{expected}</pre>'

@@ -1,32 +1,20 @@
 """What a check says, as the pages show it."""
 
 from html import escape
-from itertools import groupby
-from textwrap import dedent
 
 from markup import html
 
-from transformer_lessons.exercises.checker.report import WIDTH
 
+def verdict(report):
+    """What a check says: sentences, which a page wraps by itself, and rows of numbers, whose columns stay.
 
-def verdict(message):
-    """What a check prints: sentences, which a page wraps by itself, and rows of numbers, whose columns stay.
-
-    Its last line says how to ask for a hint, which nobody can do on a page.
+    How to ask for a hint is left out: nobody can do it on a page.
     """
-    lines, shown = message.partition("\n  Need more? ")[0].rstrip().splitlines(), ""
-    for columns, rows in groupby(zip(lines, ["", *lines], strict=False), lambda pair: "  " in pair[0].strip()):
-        if columns:
-            table = dedent("\n".join(line for line, _ in rows))
-            shown += f'<pre class="numbers">{escape(table, quote=False)}</pre>'
-            continue
-        sentences = []
-        for line, before in rows:
-            text = line.strip()
-            full = len(before) + 1 + len(text.split(" ")[0]) > WIDTH  # it was cut there
-            if sentences and full and not text.startswith(("With ", "Where to look")):
-                sentences[-1] += f" {text}"
-            else:
-                sentences.append(text)
-        shown += "".join(f"<p>{html(text)}</p>" for text in sentences)
-    return f'<div class="verdict {"right" if message.startswith("✓") else "wrong"}">{shown}</div>'
+    shown = f"<p>{html(report.heading)}</p>"
+    for part in report.parts:
+        if part.kind in ("table", "values"):
+            numbers = "\n".join(part.table) if part.kind == "table" else part.text
+            shown += f'<pre class="numbers">{escape(numbers, quote=False)}</pre>'
+        elif part.kind != "hint":
+            shown += f"<p>{html(part.sentence)}</p>"
+    return f'<div class="verdict {"right" if report.status == "passed" else "wrong"}">{shown}</div>'

@@ -14,8 +14,8 @@ import torch
 
 from transformer_lessons.exercises import answer, check, hint, solution
 from transformer_lessons.exercises.checker import card, display
+from transformer_lessons.exercises.checker.parts import WIDTH, Part
 from transformer_lessons.exercises.checker.registry import EXERCISES
-from transformer_lessons.exercises.checker.report import WIDTH
 from transformer_lessons.exercises.questions import clicked
 from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.tools import memory
@@ -113,14 +113,14 @@ def test_a_sign_has_a_name_for_those_who_hear_it(cards):
         ("failed", "✗", "not right"),
         ("not attempted", "○", "not attempted"),
     ]:
-        assert f'aria-label="{name}">{sign}</span> y' in card.card_of(status, f"{sign} y: so.")
+        assert f'aria-label="{name}">{sign}</span> y' in card.card(status, f"{sign} y: so.", [])
     hint("softmax", 1)
     assert "aria-label" not in cards[0][1]
 
 
 def test_a_heading_is_no_markup_and_stands_in_bold_to_its_end():
-    page = card.card_of("failed", "✗ y: no <img> &\n  `ticks`, and no\n  break.\n  So.")
-    assert "</span> y: no &lt;img&gt; &amp; <code>ticks</code>, and no break.</strong></p>\n<p>So.</p>" in page
+    page = card.card("failed", "✗ y: no <img> & `ticks`.", card.blocks_of("failed", [Part("why", "So.")]))
+    assert "</span> y: no &lt;img&gt; &amp; <code>ticks</code>.</strong></p>\n<p>So.</p>" in page
 
 
 def test_an_exercise_that_is_untouched_offers_a_hint_as_code_below_the_heading(cards):
@@ -174,16 +174,10 @@ def test_in_a_plain_python_check_prints_and_importing_it_has_read_no_page():
 
 def test_numbers_of_many_digits_stand_beside_the_expected_in_one_line():
     expected = torch.linspace(-9, 9, 24).reshape(4, 6)
-    lines = display.beside(expected + 3e-5, expected, "y", 1e-9)
+    (table,) = display.beside(expected + 3e-5, expected, "y", 1e-9)
+    lines = table.table
     assert len(lines) == 5
     assert max(map(len, lines)) + 4 <= WIDTH
-
-
-def test_a_table_whose_lines_are_broken_keeps_its_words_and_becomes_no_table():
-    text = "✗ y: wrong.\n    yours: y    expected\n    1  2  3     1  2\n    3"
-    page = card.card_of("failed", text)
-    assert "<table" not in page
-    assert words(text_of(page)) == words(text)
 
 
 # --- what is remembered ---

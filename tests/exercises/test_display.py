@@ -10,28 +10,32 @@ from transformer_lessons.exercises.checker.display import beside, show, shown_di
 from transformer_lessons.exercises.checker.setup import normal
 
 
+def lines(parts):
+    return [line for part in parts for line in (part.table if part.kind == "table" else part.text.split("\n"))]
+
+
 def test_where_only_some_entries_are_shown_a_line_says_so():
-    assert shown_dictionaries({"a": 1}, {"a": 2}) == [
+    assert lines(shown_dictionaries({"a": 1}, {"a": 2})) == [
         "yours     {'a': 1}  (1 in all)",
         "expected  {'a': 2}  (1 in all)",
     ]
-    assert shown_dictionaries({"a": 1.0, "b": 0.5}, {"a": 1.25, "b": 0.5}) == [
+    assert lines(shown_dictionaries({"a": 1.0, "b": 0.5}, {"a": 1.25, "b": 0.5})) == [
         "Only the entries that differ are shown:",
         "yours     {'a': 1.00}  (2 in all)",
         "expected  {'a': 1.25}  (2 in all)",
     ]
-    assert shown_dictionaries({"a": 0.5, "b": 0.501}, {"a": 1.0, "b": 0.502}) == [
+    assert lines(shown_dictionaries({"a": 0.5, "b": 0.501}, {"a": 1.0, "b": 0.502})) == [
         "yours     {'a': 0.5000, 'b': 0.5010}  (2 in all)",
         "expected  {'a': 1.0000, 'b': 0.5020}  (2 in all)",
     ]
-    assert shown_dictionaries({"a": 1, "b": 1}, {"a": 1})[0] == "Only the entries that differ are shown:"
+    assert lines(shown_dictionaries({"a": 1, "b": 1}, {"a": 1}))[0] == "Only the entries that differ are shown:"
     many = dict(zip("abcd", range(4), strict=True))
-    assert shown_dictionaries(many, {}) == [
+    assert lines(shown_dictionaries(many, {})) == [
         "Three of the entries that differ:",
         "yours     {'a': 0, 'b': 1, 'd': 3}  (4 in all)",
         "expected  {}  (0 in all)",
     ]
-    assert shown_dictionaries({"d": 3}, dict(zip("abc", range(3), strict=True))) == [
+    assert lines(shown_dictionaries({"d": 3}, dict(zip("abc", range(3), strict=True)))) == [
         "Three of the entries that differ:",
         "yours     {'d': 3}  (1 in all)",
         "expected  {'a': 0, 'b': 1}  (3 in all)",
@@ -39,7 +43,7 @@ def test_where_only_some_entries_are_shown_a_line_says_so():
 
 
 def test_of_two_shapes_yours_comes_first():
-    assert beside(torch.zeros(2, 3), torch.zeros(3, 4), "y", 0.0) == ["yours: y (2, 3), expected (3, 4)"]
+    assert lines(beside(torch.zeros(2, 3), torch.zeros(3, 4), "y", 0.0)) == ["yours: y (2, 3), expected (3, 4)"]
 
 
 def test_a_number_from_a_million_on_is_shown_in_two_digits():
@@ -54,7 +58,7 @@ def test_a_number_from_a_million_on_is_shown_in_two_digits():
 
 def test_numbers_stand_in_columns_below_their_labels():
     ours = torch.tensor([[-1.0, 10.0], [0.5, 2.0]])
-    assert beside(ours, ours + 1, "output", 2e-5) == [
+    assert lines(beside(ours, ours + 1, "output", 2e-5)) == [
         "yours: output    expected",
         "-1.00  10.00      0.00  11.00",
         " 0.50   2.00      1.50   3.00",
@@ -64,9 +68,9 @@ def test_numbers_stand_in_columns_below_their_labels():
 def test_of_a_large_table_the_part_that_differs_is_shown(declare):
     big, expected = torch.zeros(9, 9), torch.zeros(9, 9)
     expected[7, 8] = 1.0
-    lines = beside(big, expected, "output", 2e-5)
-    assert lines[0].startswith("yours: output from row 5, column 3 ")
-    assert [len(line.split()) for line in lines[1:]] == [12] * 4
+    first, *rows = lines(beside(big, expected, "output", 2e-5))
+    assert first.startswith("yours: output from row 5, column 3 ")
+    assert [len(row.split()) for row in rows] == [12] * 4
 
     def off(x):
         y = x.clone()
@@ -86,5 +90,5 @@ def test_a_tiny_number_where_0_belongs_does_not_look_like_0():
 
     assert re.search(r"[12]e-09 .* 0\.00", verdict(not_quite, "masked_softmax").message)
     tiny, zero = torch.tensor([[1e-9, 1.0]]), torch.tensor([[0.0, 1.0]])
-    assert beside(tiny, zero, "weights", 2e-5, exact_zeros=True)[1] == "1e-09   1.00      0.00  1.00"
-    assert beside(tiny, zero, "weights", 2e-5)[1].split() == ["0.00", "1.00", "0.00", "1.00"]
+    assert lines(beside(tiny, zero, "weights", 2e-5, exact_zeros=True))[1] == "1e-09   1.00      0.00  1.00"
+    assert lines(beside(tiny, zero, "weights", 2e-5))[1].split() == ["0.00", "1.00", "0.00", "1.00"]

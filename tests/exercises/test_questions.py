@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from question_proofs import PROOFS
 
 from transformer_lessons.exercises import answer
-from transformer_lessons.exercises.checker.report import WIDTH
+from transformer_lessons.exercises.checker.parts import WIDTH
+from transformer_lessons.exercises.checker.report import Report
 from transformer_lessons.exercises.questions.kinds import (
     Choices,
     FreeText,
@@ -775,7 +776,7 @@ def test_the_questions_named_as_close_exist_and_are_in_order(number):
 
 @pytest.mark.parametrize(("mark", "indent"), [("b) ", "   "), ("- ", "  "), ("", "")])
 def test_a_long_line_hangs_below_its_letter_and_breaks_at_no_hyphen(mark, indent):
-    lines = tell("1.1", "failed", "Not yet", [mark + "one-two " * 40]).message.splitlines()[1:]
+    lines = tell(Report("1.1", "failed"), [mark + "one-two " * 40]).message.splitlines()[1:]
     assert len(lines) == 4
     assert all(line.startswith(indent + "one") for line in lines[1:])
     assert all(line.endswith("one-two") for line in lines)

@@ -15,6 +15,7 @@ from transformer_lessons.exercises.checker.verdict import check
 from transformer_lessons.exercises.questions.verdict import answer
 from transformer_lessons.marking import confinement, process, sample
 from transformer_lessons.marking.notebook import Notebook
+from transformer_lessons.marking.results import text_of
 from transformer_lessons.tools import reset
 
 pytestmark = pytest.mark.skipif(
@@ -69,7 +70,7 @@ def test_what_stands_for_a_picture_is_no_answer(marker, shown):
 def message_on(marker, name, source):
     book = hostile.notebook("import torch", source, f'check("{name}", {name})')
     rows = marker.notebook(json.dumps(book).encode(), str(EXERCISES[name].lesson))["rows"]
-    return next(row["message"] for row in rows if row["item"] == name)
+    return next(text_of(row) for row in rows if row["item"] == name)
 
 
 def test_a_long_list_is_called_a_list_however_long_it_is(marker):
@@ -109,7 +110,7 @@ def test_what_numpy_warns_of_is_called_a_warning_and_shown(marker):
     space = {"np": np}
     exec(answer, space)
     said = check("softmax", space["softmax"]).message
-    for message in (row["message"], said):
+    for message in (text_of(row), said):
         assert "(Python has warned: overflow encountered in exp; invalid value encountered in divide.)" in message
         assert "also printed" not in message
 
@@ -127,7 +128,7 @@ def test_an_answer_that_is_wrong_by_another_answer_alone_is_told_so(marker):
     rows = rows_of(marker, WRONG, CALLS)
     assert rows["softmax"]["mistake"] == "nothing subtracted"
     row = rows["self_attention"]
-    assert row["message"].startswith("✗ self_attention: right, but for your `softmax`.\n  With the course's ")
+    assert text_of(row).startswith("✗ self_attention: right, but for your `softmax`.\n  With the course's ")
     assert (row["status"], row["mistake"]) == ("failed", "right, but for another exercise")
 
 
@@ -145,8 +146,8 @@ def test_an_answer_with_a_mistake_of_its_own_is_told_that(marker, softmax, atten
     row = rows_of(marker, softmax, attention)["self_attention"]
     assert row["status"] == "failed"
     assert row["mistake"] != "right, but for another exercise"
-    assert "right, but" not in row["message"]
-    assert "exponentials" not in row["message"]  # a name of the course's own
+    assert "right, but" not in text_of(row)
+    assert "exponentials" not in text_of(row)  # a name of the course's own
 
 
 def test_a_mistake_that_shows_only_with_a_right_answer_beneath_is_named(marker):
@@ -154,11 +155,11 @@ def test_a_mistake_that_shows_only_with_a_right_answer_beneath_is_named(marker):
         marker, WRONG.replace("e / e.sum(axis=-1, keepdims=True)", "e[:1]"), CALLS.replace("x @ x.T", "x.T @ x")
     )["self_attention"]
     assert (row["status"], row["mistake"]) == ("failed", "features compared, not vectors")
-    assert "This shows with the course's `softmax` in place of yours." in row["message"]
-    assert "\n  Where to look: what shape do the scores have" in row["message"]
+    assert "This shows with the course's `softmax` in place of yours." in text_of(row)
+    assert "\n  Where to look: what shape do the scores have" in text_of(row)
 
 
 def test_no_later_answer_finds_the_courses_in_place_of_ones_own(marker):
     spy = "def fixed_attention(x):\n    raise ValueError(softmax.__code__.co_varnames)"
     rows = rows_of(marker, WRONG, CALLS, spy, "check('self_attention', fixed_attention)")
-    assert "('scores', 'e')" in " ".join(rows["fixed_attention"]["message"].split())
+    assert "('scores', 'e')" in " ".join(text_of(rows["fixed_attention"]).split())

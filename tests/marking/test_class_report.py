@@ -7,6 +7,7 @@ import re
 import pytest
 
 from transformer_lessons.exercises.checker.draws import Draws
+from transformer_lessons.exercises.checker.parts import Part
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.verdict import judge
 from transformer_lessons.exercises.questions.lookup import all_questions
@@ -45,7 +46,7 @@ def written_by(mistake):
                 "status": "failed",
                 "flags": [],
             }
-            row |= {"mistake": mistake, "message": "✗ causal_mask"}
+            row |= {"mistake": mistake}
             answer = {"source": source, "digest": source, "nodes": 9, "lines": [], "comments": []}
             result = {"lesson": "6", "held": [], "fresh": False, "rows": [row], "work": {"causal_mask": answer}}
             path.write_text(json.dumps(result))
@@ -91,7 +92,7 @@ def test_the_same_mistake_in_another_answer_is_stuck_and_the_same_answer_in_anot
 
 def row(student, item, status, **more):
     about = {"student": student, "lesson": "6", "item": item, "exercise": item, "kind": "exercise", "flags": []}
-    about |= {"status": status, "mistake": "", "answer": "", "again": False, "file": "x", "message": f"○ {item}"}
+    about |= {"status": status, "mistake": "", "answer": "", "again": False, "file": "x"}
     return marks.scored(about | more, policy.POLICY)
 
 
@@ -101,8 +102,8 @@ def class_of(folder, answers, students=None):
     for student in [*answers, *(students or ())]:
         known.students[student] = {"name": student.capitalize(), "folder": "", "slug": student}
     for student, (mistake, source) in answers.items():
-        message = "✗ causal_mask: wrong in row 1.\n  Row 1 may attend to <b>nothing</b>."
-        known.rows.append(row(student, "causal_mask", "failed", mistake=mistake, message=message))
+        about = {"headline": "wrong in row 1.", "said": [Part("why", "Row 1 may attend to <b>nothing</b>.")]}
+        known.rows.append(row(student, "causal_mask", "failed", mistake=mistake, **about))
         known.works[student, "causal_mask"] = {"source": source, "digest": source}
     return known
 
@@ -268,7 +269,7 @@ def test_what_is_not_recognised_says_so_and_the_same_answer_of_several_is_told(t
 def test_what_does_not_run_for_other_reasons_is_counted_apart_and_stays_off_the_projector(tmp_path):
     known = class_of(tmp_path, dict.fromkeys(("ann", "bob", "eve"), (verdicts.NOT_RUN, UPPER)))
     for one, why in zip(known.rows, ("Python cannot read this code", *["its cell ends Python"] * 2), strict=True):
-        one["message"] = f"✗ causal_mask: {why}.\n  IndentationError: {one['student']}"
+        one |= {"headline": f"{why}.", "said": [Part("why", f"IndentationError: {one['student']}")]}
     found = mistakes.mistakes_in(known, "exercise")
     assert [(one.students, one.why) for one in found] == [
         ({"bob", "eve"}, "Its cell ends Python."),
@@ -454,7 +455,7 @@ def layers(folder, answers, item="DecoderLayer", name=""):
     known, name = marks.Class(folder, 5), name or next(iter(EXERCISES[item].mistakes))
     for student, source in answers.items():
         known.students[student] = {"name": student.capitalize(), "folder": "", "slug": student}
-        known.rows.append(row(student, item, "failed", lesson="7", mistake=name, message="✗"))
+        known.rows.append(row(student, item, "failed", lesson="7", mistake=name))
         known.works[student, item] = {"source": source, "digest": source}
     return known
 
@@ -563,8 +564,8 @@ def test_each_lesson_has_totals_of_its_own_and_a_way_to_its_texts(tmp_path):
 def test_a_wrong_answer_to_a_question_and_its_number_read_as_no_product(tmp_path):
     known = class_of(tmp_path, {})
     for student, status, answer in (("ada", "failed", "14"), ("bob", "failed", "14"), ("eve", "passed", "4")):
-        message = "✗ 1.1 Title\n  You answered 14.\n  You added the values."
-        known.rows.append(row(student, "1.1", status, kind="question", answer=answer, message=message, lesson="1"))
+        said = [Part("why", "You answered 14."), Part("why", "You added the values.")]
+        known.rows.append(row(student, "1.1", status, kind="question", answer=answer, said=said, lesson="1"))
     text = report.questions(known)
     assert '<b>14</b> <span class="quiet">answered by 2 of 3</span><br>This answer added the values.' in text
 
@@ -695,7 +696,7 @@ def test_the_same_mistake_in_several_exercises_is_one_and_those_of_most_students
     known = class_of(tmp_path, answers, ["zoe", "max", "kim"])
     more = ["padding_mask", "masked_softmax"]
     for item, who in zip(more, (("ada", "zoe"), ("max", "kim")), strict=True):
-        known.rows += [row(one, item, "failed", mistake=MISTAKE.name, message="✗\n  Wrong.") for one in who]
+        known.rows += [row(one, item, "failed", mistake=MISTAKE.name, said=[Part("why", "Wrong.")]) for one in who]
     (telling,) = re.findall(r'<ol class="next">.*?</ol>', report.Report(known).body())
     everywhere = re.findall(r"<li data-lesson=''>.*?</li>", telling)
     assert "4 students in all; 4 in 2 exercises: masked_<wbr>softmax, padding_<wbr>mask" in everywhere[0]
@@ -717,7 +718,7 @@ def test_where_all_who_tried_an_exercise_run_out_of_time_the_machine_is_suspecte
     tmp_path, slow, alarm
 ):
     known = class_of(tmp_path, {"ada": (MISTAKE.name, UPPER), "bob": (MISTAKE.name, UPPER)}, ["eve", "zoe"])
-    late = {"mistake": verdicts.NOT_RUN, "flags": [verdicts.TOO_SLOW], "message": "✗ padding_mask: the cells …"}
+    late = {"mistake": verdicts.NOT_RUN, "flags": [verdicts.TOO_SLOW], "headline": "the cells …"}
     known.rows += [row(one, "padding_mask", "failed", **late) for one in ("ada", "bob", "eve")[:slow]]
     known.rows += [row("zoe", "padding_mask", "untouched")]
     known.rows += [row("ada", name, "failed", mistake=MISTAKE.name) for name in ("attention", "masked_softmax")]
@@ -762,8 +763,8 @@ def test_questions_come_hardest_first_with_their_text_and_the_right_answer(tmp_p
     for number, right in (("1.1", 9), ("6.1", 1), ("6.2", 3)):
         for n in range(10):
             status = "passed" if n < right else "failed"
-            message = f"✗ {number} Title\n  You answered 14.\n  You added the values."
-            known.rows.append(row(f"s{n}", number, status, kind="question", answer="14", message=message))
+            said = [Part("why", "You answered 14."), Part("why", "You added the values.")]
+            known.rows.append(row(f"s{n}", number, status, kind="question", answer="14", said=said))
     text = report.questions(known)
     assert re.findall(r"<summary>(\d\.\d)", text) == ["6.1", "6.2", "1.1"]
     assert "How many entries" in text or report.prose(report.all_questions()["6.1"].text) in text

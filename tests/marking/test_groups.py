@@ -20,7 +20,7 @@ def share(jobs, waiting, out, say=None):
             "flags": [],
             "mistake": "",
             "answer": "",
-            "message": "✗ causal_mask: wrong.",
+            "headline": "wrong.",
         }
         rows = [about | {"item": "causal_mask", "kind": "exercise", "status": status, "mistake": mistake}]
         rows += [about | {"item": "6.11", "kind": "text", "status": "given", "answer": WORDS}]

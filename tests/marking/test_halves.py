@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from transformer_lessons.exercises.checker.parts import Part
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.marking import feedback, halves, marks, policy, sheets
 
@@ -12,8 +13,9 @@ MISTAKE = next(iter(EXERCISES["causal_mask"].mistakes.values()))
 
 def row(student, status):
     about = {"student": student, "lesson": "6", "item": "causal_mask", "exercise": "causal_mask", "kind": "exercise"}
-    message = f"✗ causal_mask: {MISTAKE.name}.\n  {MISTAKE.why}" if status == "failed" else "✓ causal_mask"
-    about |= {"flags": [], "status": status, "message": message, "mistake": "", "answer": "", "again": False}
+    headline, said = (f"{MISTAKE.name}.", [Part("why", MISTAKE.why)]) if status == "failed" else ("", [])
+    about |= {"flags": [], "status": status, "mistake": "", "answer": "", "again": False}
+    about |= {"headline": headline, "said": said}
     return marks.scored(about, policy.POLICY)
 
 

@@ -27,6 +27,7 @@ from transformer_lessons.marking import (
     naming,
     policy,
     process,
+    results,
     sample,
     sheets,
     submissions,
@@ -83,7 +84,7 @@ def test_an_attack_raises_no_mark_and_harms_no_other(marker, name, tmp_path):
 
 def test_who_ends_python_is_not_sent_to_a_traceback(marker, tmp_path):
     found = marker.notebook(bytes_of(hostile.hostile("leaves at once with 0", str(tmp_path / "canary"), 9)), None)
-    message = next(row["message"] for row in found["rows"] if row["item"] == "causal_mask")
+    message = next(results.text_of(row) for row in found["rows"] if row["item"] == "causal_mask")
     assert message.startswith("✗ causal_mask: a call of it ends Python (the process ended).\n  Where to look: ")
     assert "traceback" not in message
     assert "Ended" not in message

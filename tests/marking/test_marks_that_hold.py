@@ -32,6 +32,7 @@ from transformer_lessons.marking import (
     marks,
     policy,
     process,
+    results,
     sample,
     sheets,
     tables,
@@ -171,7 +172,7 @@ def test_the_courses_own_code_run_from_its_source_is_flagged_and_shown(marker, c
     result = marker.notebook(json.dumps(book).encode(), "6")
     (row,) = [row for row in result["rows"] if row["item"] == "masked_softmax"]
     assert (row["status"], row["flags"]) == ("failed", [verdicts.BORROWED])
-    assert "seconds" not in row["message"]
+    assert "seconds" not in results.text_of(row)
     assert result["work"]["masked_softmax"]["source"] == FROM_SOURCE.splitlines()[-1]
 
 
@@ -186,7 +187,7 @@ def test_an_answer_that_is_run_from_a_text_gets_its_mark_whatever_else_the_noteb
 def test_of_the_tools_a_students_process_has_those_alone_that_reading_and_the_course_need(marker):
     answer = "def causal_mask(length):\n    raise ValueError(*(name[26:] for name in sys.modules if '.tools.' in name))"
     result = marker.notebook(json.dumps(hostile.notebook("import sys", answer)).encode(), None)
-    message = next(row["message"] for row in result["rows"] if row["item"] == "causal_mask")
+    message = next(results.text_of(row) for row in result["rows"] if row["item"] == "causal_mask")
     assert sorted(re.findall(r"'(\w+)'", message)) == ["atomic", "cells", "chat_model", "numbers", "terminal"]
 
 
@@ -339,7 +340,7 @@ def test_bug_hunts_of_one_name_in_two_lessons_are_told_apart(tmp_path):
     for lesson, exercise in handed_in.items():
         hunt = {"item": "fixed_attention", "exercise": exercise, "kind": "hunt", "flags": [], "status": "passed"}
         work = {"fixed_attention": {"digest": lesson, "source": lesson}}
-        result = {"lesson": lesson, "held": [], "fresh": False, "rows": [hunt | {"message": "✓"}], "work": work}
+        result = {"lesson": lesson, "held": [], "fresh": False, "rows": [hunt], "work": work}
         result["rows"][0]["answer"] = ""
         works.append(Submission(("ann", f"{lesson}.ipynb"), lambda: b"", student="ann"))
         paths[works[-1].path] = tmp_path / "ann" / f"{lesson}.json"

@@ -8,6 +8,7 @@ import re
 
 import pytest
 
+from transformer_lessons.exercises.checker.parts import Part
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.marking import feedback, marks, policy, projector, report, review
 
@@ -18,15 +19,14 @@ ANSWER = 'def causal_mask(length):  # by Ada\n    """Bob\'s"""\n    return torch
 
 def row(student, lesson, item, kind, status, **more):
     about = {"student": student.lower(), "lesson": lesson, "item": item, "exercise": item, "kind": kind, "flags": []}
-    sign = {"passed": "✓", "failed": "✗"}.get(status, "○")
-    about |= {"status": status, "mistake": "", "answer": "", "again": False, "file": "x", "message": f"{sign} {item}"}
+    about |= {"status": status, "mistake": "", "answer": "", "again": False, "file": "x"}
     return marks.scored(about | more, policy.POLICY)
 
 
 @pytest.fixture(scope="module")
 def known(tmp_path_factory):
     found = marks.Class(tmp_path_factory.mktemp("marks"), 5, held={"files", "processes", "network"})
-    wrong = {"mistake": MISTAKE.name, "message": f"✗ causal_mask: {MISTAKE.name}.\n  {MISTAKE.why}"}
+    wrong = {"mistake": MISTAKE.name, "headline": f"{MISTAKE.name}.", "said": [Part("why", MISTAKE.why)]}
     for name, status in zip(NAMES, ("failed", "failed", "passed"), strict=True):
         found.students[name.lower()] = {"name": name, "folder": "", "slug": name.lower()}
         found.rows += [

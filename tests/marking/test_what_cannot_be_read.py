@@ -56,9 +56,9 @@ def test_code_that_python_refuses_is_wrong_and_shown_with_its_line(marker, what)
     result = marked(marker, source)
     row, code = row_of(result), result["work"]["causal_mask"]["source"]
     assert (row["status"], row["mistake"]) == ("failed", verdicts.NOT_RUN)
-    assert row["message"].startswith("✗ causal_mask: Python cannot read this code.\n  ")
-    assert re.search(r"\n  (Syntax|Indentation)Error: \w", row["message"].replace("'", "x"))
-    assert f"\n    at the line: {line}\n" in row["message"]
+    assert results.text_of(row).startswith("✗ causal_mask: Python cannot read this code.\n  ")
+    assert re.search(r"\n  (Syntax|Indentation)Error: \w", results.text_of(row).replace("'", "x"))
+    assert f"\n    at the line: {line}\n" in results.text_of(row)
     assert line in code
     assert "causal_mask" in code
 
@@ -101,17 +101,19 @@ def test_an_answer_whose_helper_python_refuses_is_told_that(marker, helper):
     result = marked(marker, helper, HELPED)
     row, code = row_of(result), result["work"]["causal_mask"]["source"]
     assert (row["status"], row["mistake"]) == ("failed", verdicts.NOT_RUN)
-    assert row["message"].startswith("✗ causal_mask: it needs `below`, which Python cannot read.\n  SyntaxError: ")
-    assert f"\n    at the line: {HELPERS[helper]}\n" in row["message"]
-    assert "NameError" not in row["message"]
+    assert results.text_of(row).startswith(
+        "✗ causal_mask: it needs `below`, which Python cannot read.\n  SyntaxError: "
+    )
+    assert f"\n    at the line: {HELPERS[helper]}\n" in results.text_of(row)
+    assert "NameError" not in results.text_of(row)
     assert HELPERS[helper] in code
     assert HELPED in code
 
 
 def test_a_name_that_no_cell_defines_is_not_called_one_that_python_refuses(marker):
-    assert "NameError: name 'below' is not defined" in row_of(marked(marker, HELPED))["message"]
+    assert "NameError: name 'below' is not defined" in results.text_of(row_of(marked(marker, HELPED)))
     wrong = f"{HELPED}\n\ndef other(size):\n    return (size"
-    assert "NameError: name 'below' is not defined" in row_of(marked(marker, wrong))["message"]
+    assert "NameError: name 'below' is not defined" in results.text_of(row_of(marked(marker, wrong)))
 
 
 def test_what_python_reads_is_no_attempt():
@@ -145,10 +147,10 @@ def test_an_answer_that_a_question_cannot_take_is_shown_with_what_the_notebook_s
     number = re.search(r"\d\.\d+", typed)[0]
     row = row_of(marked(marker, RIGHT, typed), number)
     assert (row["status"], row["answer"]) == ("untouched", shown)
-    assert why in row["message"]
-    first, *said = row["message"].split("\n  ")
+    assert why in results.text_of(row)
+    first, *said = results.text_of(row).split("\n  ")
     assert first.startswith(f"○ {number} ")
-    if "Error" not in row["message"]:
+    if "Error" not in results.text_of(row):
         value = ast.literal_eval(shown)
         assert " ".join(said) in " ".join(answer(number, value).message.split())
 

@@ -75,11 +75,10 @@ def verdict_on(exercise: Exercise, source: str, quickly: bool = False) -> tuple[
     if all(outcome.kind in ("raised", "endless") for outcome in outcomes):
         return "stops with an error", outcomes[0].error or "never ends"
     report = judge_outcomes(draws, answer, outcomes, run)
-    headline = report.message.splitlines()[0].removeprefix(f"✗ {exercise.name}: ")
     if report.status == "passed":
         how = where_it_differs(exercise, answer)
         return ("accepted", f"differs from the right answer {how}") if how else ("the same answer", "")
-    return ("rejected" if quickly else "only rejected" if report.mistake in NAMELESS else "named"), headline
+    return ("rejected" if quickly else "only rejected" if report.mistake in NAMELESS else "named"), report.headline
 
 
 # Is an accepted one the same answer?

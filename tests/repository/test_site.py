@@ -17,7 +17,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from transformer_lessons.exercises.checker.parts import Part
 from transformer_lessons.exercises.checker.registry import EXERCISES
+from transformer_lessons.exercises.checker.report import Report
 from transformer_lessons.exercises.questions.kinds import Choices, FreeText
 from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.inspection.attention_maps import attention_weights
@@ -131,15 +133,17 @@ def test_below_an_exercise_are_wrong_answers_and_what_its_check_says_of_them(wri
 
 
 def test_a_verdicts_sentences_are_whole_and_its_columns_stay():
-    message = (
-        "✗ softmax: no exponential.\n  " + "A row is cut " * 7 + "where it\n  is full.\n"
-        "    yours: weights    expected\n    0.50  0.66  0.55    0.45  0.30  0.25\n"
-        '  Where to look: here.\n  Need more? hint("softmax", 1)\n'
+    said = (
+        Part("why", "A row is cut " * 7 + "where it is full."),
+        Part("table", "weights", [("0.50  0.66  0.55", "0.45  0.30  0.25")]),
+        Part("look", "here."),
+        Part("hint", 'Need more? hint("softmax", 1)'),
     )
-    shown = re.findall(r"<(pre|p)\b[^>]*>(.+?)</(?:p|pre)>", verdicts.verdict(message), flags=re.DOTALL)
+    report = Report("softmax", "failed", "no exponential.", said)
+    shown = re.findall(r"<(pre|p)\b[^>]*>(.+?)</(?:p|pre)>", verdicts.verdict(report), flags=re.DOTALL)
     assert [kind for kind, _ in shown] == ["p", "p", "pre", "p"], "hint() is of no use on a page"
     assert shown[1][1].endswith("where it is full.")
-    assert shown[2][1] == "yours: weights    expected\n0.50  0.66  0.55    0.45  0.30  0.25"
+    assert shown[2][1] == "yours: weights      expected\n0.50  0.66  0.55    0.45  0.30  0.25"
 
 
 def test_every_diagram_stands_in_its_page_wide_and_narrow_in_both_themes_with_its_alternative_text(written):

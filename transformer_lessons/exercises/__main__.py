@@ -4,6 +4,7 @@ import sys
 
 from transformer_lessons.exercises.checker.draws import first_draws
 from transformer_lessons.exercises.checker.global_state import standard_state
+from transformer_lessons.exercises.checker.parts import plain_text
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.sandbox import attempt
 from transformer_lessons.exercises.checker.verdict import judge, names_like
@@ -20,7 +21,7 @@ def main(names):
     """Prints the first line of each verdict for the named exercises, or for all of them, and the totals."""
     for name in names:
         if name not in EXERCISES:
-            print(f"There is no exercise called {name}. {names_like(name)}", file=sys.stderr)
+            print(plain_text(f"There is no exercise called {name}. {names_like(name)}"), file=sys.stderr)
             return 2
     names = names or list(EXERCISES)
     mistakes = named = right = accepted = 0
@@ -30,7 +31,7 @@ def main(names):
         with standard_state():
             rows = list(verdicts(exercise))
         for declared, report in rows:
-            print(f"  {declared:<60} {report.message.splitlines()[0]}")
+            print(f"  {declared:<60} {report.heading}")
             if declared in exercise.answers:
                 right += 1
                 accepted += report.status == "passed"

@@ -11,16 +11,17 @@ from pathlib import Path
 from tokenize import TokenError
 from typing import Any
 
-from transformer_lessons.exercises.checker.card import card, card_of, coloured, marked_up
+from transformer_lessons.exercises.checker.card import blocks_of, card, coloured, marked_up
+from transformer_lessons.exercises.checker.parts import Part
 from transformer_lessons.exercises.questions.kinds import Choices, Question
 from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.marking.halves import as_told
 from transformer_lessons.marking.marks import Class
-from transformer_lessons.marking.mistakes import lines_at_fault, own_name, own_part, part_that_matters
+from transformer_lessons.marking.mistakes import lines_at_fault, own_part, part_that_matters
 from transformer_lessons.marking.naming import LONGEST, clean
 from transformer_lessons.marking.policy import is_late, moment
 from transformer_lessons.marking.report import in_pieces, page, safe, scores_of, title_of
-from transformer_lessons.marking.results import Person, Row, is_unreadable
+from transformer_lessons.marking.results import Person, Row, heading_of, is_unreadable, name_of, own_name, parts_of
 from transformer_lessons.marking.tables import full_points
 from transformer_lessons.marking.verdicts import course
 from transformer_lessons.tools import atomic, reset
@@ -197,11 +198,6 @@ def tiles(rows: list[Row], points: str = "") -> str:
     return '<ul class="facts">' + "".join(f"<li><strong>{one}</strong>{what}</li>" for one, what in facts) + "</ul>"
 
 
-def name_of(row: Row) -> str:
-    question = all_questions().get(row["item"])
-    return f"{row['item']} {question.title}" if question else own_name(row)
-
-
 # A card
 
 
@@ -211,17 +207,18 @@ def shown(known: Class, row: Row) -> str:
     points += " · late" if row.get("late") and row["points"] and "reason" not in row else ""
     if row["kind"] in ("exercise", "hunt"):
         source, others = part_that_matters(known.source_of(row["student"], row["item"]), row)
-        left = card_of(status_of(row), told(row)).replace("</p>", "</p>" + overridden(row), 1)
+        blocks = blocks_of(status_of(row), parts_as_told(row))
+        left = card(status_of(row), heading_as_told(row), [overridden(row), *blocks])
         kinds = "an exercise of its own" if len(others) == 1 else "exercises of their own"
         without = f", without {named(others)}, {kinds}" if others else ""
         own, needed, names = own_part(source, row)
         right = f"<p>Your code{without}</p>{code_of(own, row)}{also(needed, names, row)}" if source else ""
     else:
-        question, heading = all_questions()[row["item"]], told(row).splitlines()[0]
+        question = all_questions()[row["item"]]
         blocks = text_blocks(row) if row["kind"] == "text" else answer_blocks(row, question)
         blocks = unread_blocks(row) if is_unreadable(row) else blocks
         asked = f'<p class="asked">{marked_up(question.text)}</p>'
-        left = card(status_of(row), heading, [asked, *blocks, overridden(row)])
+        left = card(status_of(row), heading_as_told(row), [asked, *blocks, overridden(row)])
         right = read_blocks(row, question, known.policy["model_answers"]) if "given" in row else ""
     right = right and f'<div class="beside">{right}</div>'
     where = section_of(row) if outcome(row) in ("wrong", "unreadable") else ""
@@ -276,17 +273,18 @@ def status_of(row: Row) -> str:
     return row["status"]
 
 
-def told(row: Row) -> str:
-    """The message; its sign is not the check's where a teacher has given the points."""
-    message = clean(row["message"], 4000)
+def heading_as_told(row: Row) -> str:
+    """The heading; its sign is not the check's where a teacher has given the points."""
     if "reason" not in row and row["kind"] != "text":
-        return message
-    sign, message = "✓ " * (status_of(row) == "passed"), re.sub(r"^[✓✗○] ", "", message)
-    if row["kind"] not in ("exercise", "hunt"):
-        return sign + message
-    name = own_name(row)
-    said = message.removeprefix(name).removeprefix(": ").strip()
-    return f"{sign}{name}: your teacher gave the points." + (f"\n  The check said: {said}" if said else "")
+        return heading_of(row)
+    heading = f"{'✓ ' * (status_of(row) == 'passed')}{name_of(row)}"
+    return heading if row["kind"] not in ("exercise", "hunt") else f"{heading}: your teacher gave the points."
+
+
+def parts_as_told(row: Row) -> list[Part]:
+    """What the check says below; all of it, where a teacher has given the points."""
+    said = row.get("headline") and "reason" in row
+    return [*([Part("why", f"The check said: {row['headline']}")] if said else []), *parts_of(row)]
 
 
 def overridden(row: Row) -> str:
@@ -330,7 +328,7 @@ def in_lines(code: str, wrong: Collection[int] = ()) -> str:
 
 def answer_blocks(row: Row, question: Question) -> list[str]:
     """What the student answered, and what there is to say to it."""
-    said = clean(row["message"], 4000).split("\n  ")[1:]
+    said = [part.text for part in parts_of(row)]
     if len(said) > 1 and re.match(r"You (answered|chose) |[a-z]\) ", said[0]) and not said[0].endswith("missing."):
         said = said[1:] if not isinstance(question, Choices) or row["status"] == "failed" else said
     given = [row["answer"]]
@@ -345,9 +343,8 @@ def answer_blocks(row: Row, question: Question) -> list[str]:
 
 def unread_blocks(row: Row) -> list[str]:
     """An answer as it was typed, and why its question cannot take it."""
-    said = clean(row["message"], 4000).split("\n  ")[1:]
     yours = f"<p><strong>Your answer:</strong> <code>{safe(row['answer'], 500)}</code></p>"
-    return [yours, *(f"<p>{marked_up(line)}</p>" for line in said)]
+    return [yours, *(f"<p>{marked_up(part.text)}</p>" for part in parts_of(row))]
 
 
 def text_blocks(row: Row) -> list[str]:

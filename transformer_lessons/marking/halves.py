@@ -24,7 +24,7 @@ def as_told(known: Class, rows: list[Row]) -> list[Row]:
     if not known.halves:
         return rows
     return [
-        row | {"message": f"✗ {row['item']}: not right yet.", "mistake": ""}
+        row | {"headline": "not right yet.", "said": [], "mistake": "", "error": "", "line": ""}
         if row["status"] == "failed" and row["kind"] in CODE and half_of(known, whose(row)) == WITHOUT
         else row
         for row in rows

@@ -338,8 +338,9 @@ def scored(row: Row, policy: dict) -> Row:
         row |= {
             "status": "failed",
             "mistake": OWN,
-            "message": f"✗ {row['item']}: this uses the course's own {row['exercise']}; "
-            "the exercise is to write your own.",
+            "headline": f"this uses the course's own {row['exercise']}; the exercise is to write your own.",
+            "said": [],
+            "line": "",
         }
     if policy["borrowed"] == "ignore":
         row["flags"] = [flag for flag in row["flags"] if flag != verdicts.BORROWED]
@@ -397,8 +398,8 @@ def read_back(known: Class, policy: dict) -> None:
             )
     for line in given:
         wrong = [line[one] for one in ("p1", "p2", "p3") if line[one].strip() and points_from(line[one]) is None]
-        minus = line.get("minus", "").strip()
-        wrong += [minus] * bool(minus and not taken_off(minus) and points_from(minus) is None)
+        typed = line.get("minus", "").strip()
+        wrong += [typed] * bool(typed and not taken_off(typed) and points_from(typed) is None)
         if wrong and line["who"] != "model answer":
             known.remarks.append(
                 f"texts.csv: {wrong[0]!r} for {line['question']} by {line['who']} is not a number of points."

@@ -18,7 +18,7 @@ from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.marking.marks import Class
 from transformer_lessons.marking.naming import clean
 from transformer_lessons.marking.notebook import parsed
-from transformer_lessons.marking.results import Row, whose
+from transformer_lessons.marking.results import Row, own_name, whose, why_of
 from transformer_lessons.marking.verdicts import NOT_RUN, TOO_SLOW, course
 
 UNKNOWN = "not recognised"
@@ -123,16 +123,14 @@ def mistakes_in(known: Class, *kinds: str) -> list[Mistake]:
             if row["mistake"] or len(same[row["item"], digest_of_work(known, row)]) < 2
             else digest_of_work(known, row)
         )
-        cause = first_line_of(row["message"]) if row["mistake"] == NOT_RUN else ""
+        cause = in_short(row) if row["mistake"] == NOT_RUN else ""
         groups[row["lesson"], row["item"], row["exercise"], row["mistake"] or UNKNOWN, digest, cause].append(row)
     students = handed_in(known)
     found = []
     for (lesson, item, exercise, name, digest, cause), alike in groups.items():
         page = EXERCISES[exercise].mistakes.get(name) if exercise in EXERCISES else None
         why, look = (
-            (page.why, page.look)
-            if page
-            else (cause or (said(alike[0]["message"]) if name != UNKNOWN or digest else ""), "")
+            (page.why, page.look) if page else (cause or (said(alike[0]) if name != UNKNOWN or digest else ""), "")
         )
         who, by = {row["student"] for row in alike}, {whose(row) for row in alike}
         is_hunt = alike[0]["kind"] == "hunt"
@@ -145,20 +143,15 @@ def digest_of_work(known: Class, row: Row) -> str:
     return work.get("digest", "") if work else ""
 
 
-def said(message: str) -> str:
+def said(row: Row) -> str:
     """What a verdict says in sentences, without its first line, numbers and hints."""
-    sentences = []
-    for line in clean(message, 4000).splitlines()[1:]:
-        if line.startswith(("  Where to look:", "  Need more?", "    ")):
-            break
-        sentences.append(line.strip())
-    text = " ".join(sentences)
-    return text[:1].upper() + text[1:] or first_line_of(message)
+    text = why_of(row)
+    return text[:1].upper() + text[1:] or in_short(row)
 
 
-def first_line_of(message: str) -> str:
-    """What is wrong, in short: the first line of a verdict, without the name of the item."""
-    text = re.sub(r"^\W*[\w() ]+: ", "", clean(message, 4000).splitlines()[0])
+def in_short(row: Row) -> str:
+    """What is wrong, as the verdict's first line says it."""
+    text = clean(row.get("headline", ""), 4000)
     return text[:1].upper() + text[1:]
 
 
@@ -245,9 +238,8 @@ def lines_at_fault(answer: str, row: Row) -> set[int]:
     if known and row["status"] == "failed":
         variants = [ast.unparse(one.tree) for one in known.variants]
         return wrong_lines(answer, variants, EXERCISES[row["exercise"]].solution_text())
-    _, _, told = " ".join(row["message"].split()).partition(" at the line: ")
     lines = [COMMENT.sub("", line).strip() for line in answer.splitlines()]
-    return {number for number, line in enumerate(lines) if len(line) > 5 and told.startswith(line)}
+    return {number for number, line in enumerate(lines) if len(line) > 5 and row.get("line", "").startswith(line)}
 
 
 def part_that_matters(source: str, row: Row) -> tuple[str, list[str]]:
@@ -270,11 +262,6 @@ def own_part(source: str, row: Row) -> tuple[str, str, list[str]]:
         "\n\n".join(text for name, text in blocks if (name == subject) is is_own) for is_own in (True, False)
     )
     return own, needed, [name for name, _ in blocks if name not in ("", subject)]
-
-
-def own_name(row: Row) -> str:
-    """The name that the notebook has for an answer; the class's says of which lesson's hunt it is."""
-    return re.sub(r" \(\d+\)$", "", row["item"])
 
 
 def blocks_in(source: str) -> list[tuple[str, str]]:

@@ -11,7 +11,8 @@ from math import log10
 from pathlib import Path
 from statistics import mean, median
 
-from transformer_lessons.exercises.checker.card import card_of, marked_up
+from transformer_lessons.exercises.checker.card import blocks_of, marked_up
+from transformer_lessons.exercises.checker.card import card as verdict_card
 from transformer_lessons.exercises.questions.kinds import Choices, Value
 from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.marking.confinement import ALL, PROMISES
@@ -27,7 +28,7 @@ from transformer_lessons.marking.mistakes import (
     part_that_matters,
 )
 from transformer_lessons.marking.naming import as_seen, clean
-from transformer_lessons.marking.results import Row, is_unreadable
+from transformer_lessons.marking.results import Row, heading_of, is_unreadable, parts_of, text_of, why_of
 from transformer_lessons.marking.submissions import in_short, lesson_of
 from transformer_lessons.marking.tables import full_points
 from transformer_lessons.marking.verdicts import BUT_FOR, NOT_RUN, TOO_SLOW, course
@@ -91,9 +92,8 @@ def card(row: Row) -> str:
     """The verdict's card, as the notebook shows it, with the points."""
     points = "waiting for its reader" if row["points"] is None else f"{row['points']:g} of {row['max']:g}"
     status = {"read": "passed"}.get(row["status"], row["status"])
-    return (
-        f'<div class="card"><span class="points">{points}</span>{card_of(status, clean(row["message"], 4000))}</div>\n'
-    )
+    verdict = verdict_card(status, heading_of(row), blocks_of(status, parts_of(row)))
+    return f'<div class="card"><span class="points">{points}</span>{verdict}</div>\n'
 
 
 def table(caption: str, header: Iterable[str], lines: Iterable[str], kind: str = "", sums: Iterable[str] = ()) -> str:
@@ -164,7 +164,7 @@ class Report:
             if row["status"] == "failed" or doubts(row) or "override" in row["flags"]:
                 work = self.known.works.get((row["student"], row["item"]))
                 digest = work.get("digest", row["student"]) if work else row["student"]
-                key = row["item"], digest, row["status"], row["message"], given(row), *doubts(row)
+                key = row["item"], digest, row["status"], text_of(row), given(row), *doubts(row)
                 groups[key].append((row["student"], row["item"]))
         order = list(self.items)
         return sorted(groups.values(), key=lambda keys: (order.index(keys[0][1]), -len(keys)))
@@ -806,7 +806,7 @@ def unreadable(known: Class) -> str:
     lines = []
     for row in known.rows:
         if is_unreadable(row):
-            person, why = known.students[row["student"]], " ".join(row["message"].splitlines()[1:])
+            person, why = known.students[row["student"]], why_of(row)
             page = f"feedback/{person['slug']}/lesson_{row['lesson']}.html"
             lines.append(
                 f"<li data-lesson='{row['lesson']}'><a href='{page}'><bdi>{safe(person['name'], 60)}</bdi></a>, "
@@ -852,7 +852,7 @@ def asked(number: str) -> str:
 def explained(row: Row, share: str) -> str:
     """A wrong answer to a question, how many gave it and, on a line of its own, what the verdict says about it."""
     question, answer = all_questions()[row["item"]], row["answer"]
-    lines = [line.strip() for line in row["message"].splitlines()[1:]]
+    lines = [part.text for part in parts_of(row)]
     if isinstance(question, Choices) and answer in question.lettered:
         answer = f"{answer}) {question.lettered[answer].text}"
     said = " ".join(line for line in lines if line not in (answer, f"You chose {row['answer']}."))

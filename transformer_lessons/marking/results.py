@@ -1,8 +1,15 @@
 """What is known of a notebook once it has been marked, and of a student: one row for each item of a lesson."""
 
+import re
+from collections.abc import Sequence
 from typing import TypedDict
 
+from transformer_lessons.exercises.checker.parts import Part, plain_text
+from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.marking.messages import Answer
+from transformer_lessons.marking.naming import clean
+
+SIGNS = {"passed": "✓", "failed": "✗"}
 
 
 class Row(TypedDict, total=False):
@@ -14,7 +21,10 @@ class Row(TypedDict, total=False):
     status: str  # "passed", "failed", "untouched", "missing", "not marked"; of a text, "given", and "read" by a reader
     mistake: str
     answer: str  # to a question
-    message: str  # the verdict in full
+    headline: str  # what the verdict's first line says of it
+    said: Sequence[Part]  # what the verdict says below; lists, as read from a file
+    error: str  # that the verdict reports
+    line: str  # the student's own line that raised it
     flags: list[str]
 
     student: str
@@ -42,6 +52,38 @@ def is_unreadable(row: Row) -> bool:
 def whose(row: Row) -> str:
     """Whose work it is, as a whole: a group's, or the student's own."""
     return row.get("by") or row["student"]
+
+
+def own_name(row: Row) -> str:
+    """The name that the notebook has for an answer; the class's says of which lesson's hunt it is."""
+    return re.sub(r" \(\d+\)$", "", row["item"])
+
+
+def name_of(row: Row) -> str:
+    """The name of an answer, or the number and the title of a question."""
+    question = all_questions().get(row["item"])
+    return f"{row['item']} {question.title}" if question else own_name(row)
+
+
+# What a verdict says. It may quote strangers' texts.
+
+
+def parts_of(row: Row) -> list[Part]:
+    return [Part(kind, clean(text, 4000), rows) for kind, text, rows in row.get("said", ())]
+
+
+def heading_of(row: Row) -> str:
+    headline = clean(row.get("headline", ""), 1000)
+    return f"{SIGNS.get(row['status'], '○')} {name_of(row)}" + (f": {headline}" if headline else "")
+
+
+def text_of(row: Row) -> str:
+    return plain_text(heading_of(row), parts_of(row))
+
+
+def why_of(row: Row) -> str:
+    """What it says in sentences, without numbers and hints."""
+    return " ".join(part.text for part in parts_of(row) if part.kind == "why")
 
 
 class Result(TypedDict, total=False):

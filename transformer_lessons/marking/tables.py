@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from transformer_lessons.marking.marks import Class
 from transformer_lessons.marking.naming import clean
-from transformer_lessons.marking.results import Row, is_unreadable
+from transformer_lessons.marking.results import Row, is_unreadable, text_of
 from transformer_lessons.marking.sheets import NAMES, fullest, named_by, points_from, read_table, written
 from transformer_lessons.marking.submissions import in_short
 from transformer_lessons.tools import atomic
@@ -314,7 +314,7 @@ def column_of(header: list[str], wanted: str | None) -> int:
 
 def with_reason(row: Row) -> str:
     """The verdict and, where the teacher has overridden its points, why."""
-    return row["message"] + (f"\n  Your teacher: {row['reason']}" if row.get("reason") else "")
+    return text_of(row) + (f"\n  Your teacher: {row['reason']}" if row.get("reason") else "")
 
 
 def gradescope(known: Class) -> dict:

@@ -18,6 +18,7 @@ from transformer_lessons.exercises.checker.errors import cut, in_short
 from transformer_lessons.exercises.checker.exercise import Exercise
 from transformer_lessons.exercises.checker.global_state import standard_state
 from transformer_lessons.exercises.checker.pages import read_page
+from transformer_lessons.exercises.checker.parts import Part
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.verdict import judge
 from transformer_lessons.exercises.questions.kinds import FreeText, Question
@@ -41,19 +42,19 @@ OPEN = ("missing", "untouched")  # the status of what nobody has answered
 BUT_FOR = "right, but for another exercise"  # the mistake of an answer that calls a wrong one
 TOO_SLOW = "takes too long"  # to define: the flag of an answer which a faster machine might have marked
 ALONE = (
-    "Where to look: Restart the kernel, and run only the cells that it needs, one after another. The first that fails"
+    "Restart the kernel, and run only the cells that it needs, one after another. The first that fails"
     " is the one to repair; if none does, show this to your teacher."
 )
 REPAIR = (
-    "Where to look: Run the cell: Python stops there, too. If that line is right, look just above it for a missing"
+    "Run the cell: Python stops there, too. If that line is right, look just above it for a missing"
     " bracket, quotation mark or colon, and compare how the lines are indented."
 )
 SILENT = (
-    "Where to look: Call it yourself, in a separate cell. If the kernel dies, print something after each line, to see"
+    "Call it yourself, in a separate cell. If the kernel dies, print something after each line, to see"
     " how far it comes. Does it call os._exit, or ask for more memory than there is?"
 )
 FASTER = (
-    "Where to look: Restart the kernel, and run only the cells that it needs. Keep what trains, draws or waits out of"
+    "Restart the kernel, and run only the cells that it needs. Keep what trains, draws or waits out of"
     " them; if they are fast, show this to your teacher."
 )
 
@@ -245,9 +246,9 @@ class Marker:
                     "kind": "exercise" if subject == exercise else "hunt",
                     "flags": ["not marked"],
                     "status": "not marked",
-                    "message": f"○ {subject}: this could not be marked ({type(error).__name__}).",
+                    "headline": f"this could not be marked ({type(error).__name__}).",
                 }
-                found["again"] = row["message"]
+                found["again"] = f"{subject}: {row['headline']}"
             refused = plan["refused"].get(subject)
             helper = name_missing(row)
             if refused and (refused["only"] or row["status"] in OPEN) and row["status"] != "passed":
@@ -258,7 +259,7 @@ class Marker:
                 found["work"][subject]["source"] = f"{refused['source']}\n\n{found['work'][subject]['source']}"
             elif needed := used(rows, row, found["work"]):
                 row = self.right_but_for(student, row, needed)
-            rows.append(row | {"message": in_lines(row["message"])})
+            rows.append(row)
         for number in all_questions():
             if number.split(".")[0] == lesson:
                 rows.append(self.question(student, number, plan["answers"].get(number)))
@@ -267,14 +268,14 @@ class Marker:
     def exercise(self, student: Student, known: Lesson, name: str, subject: str, work: Answer | None) -> Row:
         row: Row = {"item": subject, "exercise": name, "kind": "exercise" if subject == name else "hunt", "flags": []}
         if work is None:
-            return {**row, "status": "missing", "message": f"○ {subject}: not found in this notebook."}
+            return {**row, "status": "missing", "headline": "not found in this notebook."}
         if known["fresh"].get(subject) == work["digest"]:
-            return {**row, "status": "untouched", "message": f"○ {subject}: still as it was handed out."}
+            return {**row, "status": "untouched", "headline": "still as it was handed out."}
         try:
             answer = student.define(name, subject)
         except Remote as error:
             row["flags"] += [BORROWED] * student.borrowed
-            return does_not_run(row, f"its cell does not run.\n  {said_by(error)}", ALONE)
+            return does_not_run(row, "its cell does not run.", ALONE, said_by(error))
         except Broken as error:
             return does_not_run(row, f"its cell ends Python ({error}).", ALONE)
         except Endless as error:
@@ -285,13 +286,16 @@ class Marker:
         row |= {
             "status": {"not attempted": "untouched"}.get(report.status, report.status),
             "mistake": report.mistake or "",
-            "message": report.message.replace(f" {name}", f" {subject}", 1),
+            "headline": report.headline,
+            "said": report.parts,
+            "error": report.error,
+            "line": report.line,
         }
         if student.ended and report.status == "failed" and report.mistake not in EXERCISES[name].mistakes:
             row = does_not_run(row, f"a call of it ends Python ({student.ended[0]}).", SILENT)
         if student.asking:  # it was given up before its time was over
             counted = f"It called what it was given more than {ASKED:,} times, so the check gave up."
-            row["message"] = re.sub(r"It took more than .*?gave up\.", counted, row["message"], flags=re.DOTALL)
+            row["said"] = [Part("why", counted), *(part for part in report.parts if part.kind != "why")]
         if student.borrowed:
             row["flags"].append(BORROWED)
         if report.status == "passed" and work["nodes"] >= TELLING and work["digest"] == solution_digest(name):
@@ -332,7 +336,7 @@ class Marker:
         question, value = all_questions()[number], None
         row: Row = {"item": number, "kind": "text" if isinstance(question, FreeText) else "question", "flags": []}
         if given is None:
-            return {**row, "status": "missing", "message": f"○ {number}: not found in this notebook."}
+            return {**row, "status": "missing", "headline": "not found in this notebook."}
         if "refused" in given:
             why = f"Python cannot read this answer. {in_short('SyntaxError', str(given['refused']))}"
             return unreadable(row, question, given, why)
@@ -356,21 +360,19 @@ class Marker:
             )
         said = said if row["kind"] == "question" else []  # a free text's mark is its reader's
         status = {"not attempted": "untouched"}.get(status, "given" if row["kind"] == "text" else status)
-        mark = {"passed": "✓", "failed": "✗"}.get(status, "○")
-        message = "\n  ".join([f"{mark} {number} {question.title}", *(said if status != "untouched" else [])])
         return {
             **row,
             "status": status,
             "answer": text[:LONGEST],
-            "message": message,
+            "said": [Part("why", one) for one in said] if status != "untouched" else [],
             "mistake": f"answered {text[:80]}" if status == "failed" else "",
         }
 
 
 def unreadable(row: Row, question: Question, given: Given, why: str) -> Row:
     """The verdict on an answer that the question cannot take: what `answer` says, or the error that came before."""
-    message = f"○ {row['item']} {question.title}\n  {why}"
-    return row | {"status": "untouched", "answer": str(given.get("typed", "…"))[:LONGEST], "message": message}
+    typed = str(given.get("typed", "…"))[:LONGEST]
+    return row | {"status": "untouched", "answer": typed, "said": [Part("why", why)]}
 
 
 def why_no_value(error: Exception) -> str:
@@ -386,10 +388,11 @@ def said_by(error: Remote) -> str:
     return in_short(kind if kind.isidentifier() else "Exception", str(error))
 
 
-def does_not_run(row: Row, why: str, look: str) -> Row:
+def does_not_run(row: Row, headline: str, look: str, error: str = "", line: str = "") -> Row:
     """The verdict on an answer that cannot be asked anything, and what its student can do about it."""
-    message = f"✗ {row['item']}: {why}\n  {look}"
-    return row | {"status": "failed", "mistake": NOT_RUN, "message": message}
+    said = [Part("why", error)] * bool(error) + [Part("line", line)] * bool(line) + [Part("look", look)]
+    about: Row = {"status": "failed", "mistake": NOT_RUN, "headline": headline}
+    return row | about | {"said": said, "error": error, "line": line}
 
 
 def used(rows: list[Row], row: Row, works: dict[str, Answer]) -> list[str]:
@@ -402,34 +405,29 @@ def used(rows: list[Row], row: Row, works: dict[str, Answer]) -> list[str]:
 
 def is_right_but_for(row: Row, names: list[str]) -> Row:
     those = " and ".join(f"`{one}`" for one in names)
-    message = (
-        f"✗ {row['item']}: right, but for your {those}.\n  With the course's {those} in its place, this answer"
-        f" passes, so there is nothing to repair in it.\n  Where to look: the verdict on {those}."
-    )
-    return row | {"mistake": BUT_FOR, "message": message}
+    why = f"With the course's {those} in its place, this answer passes, so there is nothing to repair in it."
+    said = [Part("why", why), Part("look", f"the verdict on {those}.")]
+    return row | {"mistake": BUT_FOR, "headline": f"right, but for your {those}.", "said": said, "line": ""}
 
 
 def shows_with(row: Row, names: list[str], mistake: str) -> Row:
     """The verdict in the catalogue's words alone: what the answer has returned may quote the course's code."""
     those, known = " and ".join(f"`{one}`" for one in names), EXERCISES[row["exercise"]].mistakes[mistake]
-    message = (
-        f"✗ {row['item']}: {mistake}.\n  {known.why}\n  This shows with the course's {those} in place of yours."
-        f"\n  Where to look: {known.look}"
-    )
-    return row | {"mistake": mistake, "message": message}
+    shows = f"This shows with the course's {those} in place of yours."
+    said = [Part("why", known.why), Part("why", shows), Part("look", known.look)]
+    return row | {"mistake": mistake, "headline": f"{mistake}.", "said": said, "line": ""}
 
 
 def name_missing(row: Row) -> str:
     """The name that the answer uses and nothing defines, according to its error; otherwise nothing."""
-    found = re.search(r"NameError: name '(\w+)' is not defined", row["message"])
+    found = re.match(r"NameError: name '(\w+)' is not defined", row.get("error", ""))
     return found[1] if found else ""
 
 
 def is_refused(row: Row, refused: Refused, what: str = "Python cannot read this code") -> Row:
     """The verdict on an answer that Python refuses, or refuses a part of: its notebook can only show an error."""
-    said, line = in_short(str(refused["error"]), str(refused["text"])), cut(str(refused["line"]), 200)
-    message = f"✗ {row['item']}: {what}.\n  {said}\n    at the line: {line}\n  {REPAIR}"
-    return row | {"status": "failed", "mistake": NOT_RUN, "message": message, "flags": []}
+    error, line = in_short(str(refused["error"]), str(refused["text"])), cut(str(refused["line"]), 200)
+    return does_not_run(row | {"flags": []}, f"{what}.", REPAIR, error, line)
 
 
 def work_refused(refused: Refused) -> Answer:
@@ -449,11 +447,6 @@ def solution_digest(name: str) -> str | None:
     with contextlib.suppress(SyntaxError):  # a lambda in the middle of a variant's declaration
         return shape_of(EXERCISES[name].solution_text())[0]
     return None
-
-
-def in_lines(message: str) -> str:
-    """A message in which only the first line begins like a verdict, whatever strangers' texts it quotes."""
-    return re.sub(r"[\n\r\x85\u2028\u2029](?:(?!  )|\s*(?=[✓✗○]))", " ", message)
 
 
 def encoded(result: Result) -> bytes:

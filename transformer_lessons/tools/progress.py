@@ -26,7 +26,7 @@ ON_PURPOSE = "wrong-on-purpose"  # the tag of a cell that shows a wrong answer t
 ROOM = 500_000_000  # bytes of files copied with a notebook, at most
 
 Cell = tuple[str, list[str]]  # source and tags
-Verdict = dict[str, str]
+Verdict = dict[str, Any]  # the fields of a Report
 Said = tuple[list[Verdict], str | None]  # the verdicts in a cell, and what stopped it
 Call = tuple[str, str]  # an exercise, and what is checked
 
@@ -349,10 +349,10 @@ def table(cells: list[Cell], shown: dict[int, Said]) -> tuple[dict[Call, tuple[s
 
 def words(verdict: Verdict) -> str:
     """A verdict in a few words; for a mistake, its name."""
-    said = re.split(r"[.] ", " ".join(verdict["message"].split()) + " ")[0].partition(": ")[2].strip(" .")
+    said = verdict["headline"].rstrip(".")
     if verdict["status"] == "failed":
         return f"failed: {said}"
-    return "passed" if verdict["status"] == "passed" else "untouched" if said.startswith("not attempted yet") else said
+    return "passed" if verdict["status"] == "passed" else "untouched" if said == "not attempted yet" else said
 
 
 def count_of(questions: dict[str, str]) -> str:

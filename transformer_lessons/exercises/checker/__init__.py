@@ -23,7 +23,8 @@ draws           the inputs, the expected results and those of every known mistak
 
 Which mistake it makes:
 
-finding         the sentences of a verdict that does not pass
+parts           what a verdict says, part by part, and how that reads as plain text
+finding         what is found out about an answer that does not pass
 contract        what is asked before the numbers
 beyond_numbers  what is asked when the numbers are right
 agreement       does a known mistake give the answer's numbers?
@@ -36,7 +37,7 @@ unknown         what is certain where no known mistake fits
 
 What the learner sees:
 
-card            a text as a card, in notebooks that show HTML
+card            a verdict as a card, in notebooks that show HTML
 report          what is printed and returned
 onward          what is solved by now, and what comes next
 registry        all exercises by name

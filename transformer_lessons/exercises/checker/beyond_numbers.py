@@ -68,7 +68,8 @@ def fault_of_another_call(outcome: Outcome) -> Finding | None:
     if outcome.ok:
         return None
     error = outcome.error or "NotImplementedError, or returns `...`"  # as an exercise that is still to be written
-    return named("raises an error", f"The numbers are right, but a later call or backward pass raises {error}")
+    why = f"The numbers are right, but a later call or backward pass raises {error}"
+    return named("raises an error", why, error=outcome.error, line=outcome.line)
 
 
 # Called again

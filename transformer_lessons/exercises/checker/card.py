@@ -1,4 +1,4 @@
-"""A verdict as a small card, for notebooks that show HTML. It is made from the plain text, word for word.
+"""A verdict as a small card, for notebooks that show HTML. It says what the plain text says, word for word.
 
 All styles are inline, in colours that work on light and dark backgrounds, and no meaning depends on them: nothing is
 lost in a notebook that is not trusted, or when the page is read aloud.
@@ -13,6 +13,8 @@ import sys
 import tokenize
 from collections.abc import Sequence
 
+from transformer_lessons.exercises.checker.parts import Part
+
 COLOURS = {"passed": "#1b9e77", "failed": "#d55e00"}  # safe for colour-blind eyes; everything else is grey
 GREY = "#8a8a8a"
 SPOKEN = {"✓": "passed", "✗": "not right", "○": "not attempted"}  # by screen readers
@@ -24,9 +26,6 @@ COLOURS_IN_VS_CODE = {  # the names of its theme's colours, which are readable o
     "number": "debugTokenExpression-number",
 }
 KINDS = {tokenize.STRING: "string", tokenize.COMMENT: "comment", tokenize.NUMBER: "number"}
-HEADER = re.compile(r"yours: (?P<label>.*?)\s{2,}(?=expected$)")
-VALUE = re.compile(r"(yours|expected)  ")
-BEGINNING = re.compile(r"yours[: ]|expected  |at the line: |With |That was with ")  # begins another block
 
 
 def is_shown() -> bool:
@@ -54,64 +53,27 @@ def card(status: str, heading: str, blocks: list[str]) -> str:
     return "\n".join([f'<div style="{style}">', f"<p><strong>{heading}</strong></p>", *blocks, "</div>"])
 
 
-def card_of(status: str, text: str, ruled_out: int = 0, below: Sequence[str] = ()) -> str:
-    """The card for a verdict's plain text, in which sentences are indented by two spaces and numbers by four.
-
-    Below it stand further blocks, which are HTML.
-    """
-    first, *lines = text.splitlines()
-    while lines and not first.startswith("✓") and not first.endswith((".", "?", ")")):
-        first += " " + lines.pop(0).strip()
-    first, *stuck = first.split(" Stuck? ")  # which is no heading
-    lines = [*(f"  Stuck? {command}" for command in stuck), *lines]
-    blocks = [f"<p>passed · {ruled_out} known mistakes ruled out</p>"] if ruled_out else []
-    while lines:
-        numbers = lines[0].startswith("    ")
-        block = []
-        while lines and lines[0].startswith("    ") == numbers and not (block and is_start(lines[0])):
-            block.append(lines.pop(0)[4 if numbers else 2 :])
-        blocks += evidence(block, COLOURS.get(status, GREY)) if numbers else [paragraph(" ".join(block))]
-    return card(status, first, [*blocks, *below])
-
-
-STARTS = ("  Where to look: ", "  Need more? ", "  (Your answer also printed ", "  (Python has warned: ")
-
-
-def is_start(line: str) -> bool:
-    """Does a new paragraph begin here?"""
-    return line.startswith(STARTS)
-
-
-def evidence(lines: list[str], colour: str) -> list[str]:
-    """What the inputs were, and the learner's numbers beside the expected ones, with differing cells underlined."""
-    blocks = []
-    while lines:
-        header = HEADER.match(lines[0])
-        if header:
-            ends = (n for n, line in enumerate(lines[1:], 1) if len(line) < header.end() or BEGINNING.match(line))
-            count = next(ends, len(lines))
-            blocks += tables(header, lines[1:count], colour)
-        elif VALUE.match(lines[0]):
-            count = next((n for n, line in enumerate(lines) if not VALUE.match(line)), len(lines))
-            blocks.append(preformatted("\n".join(lines[:count])))
-        elif lines[0].startswith("at the line: "):
-            count = len(lines)
-            blocks.append(f"<p>at the line: <code>{html.escape(' '.join(lines)[13:])}</code></p>")
+def blocks_of(status: str, parts: Sequence[Part]) -> list[str]:
+    """What a verdict says below its heading, with the learner's numbers beside the expected ones."""
+    blocks: list[str] = []
+    for part in parts:
+        if part.kind == "table":
+            blocks += tables(part, COLOURS.get(status, GREY)) if part.rows else [preformatted(*part.table)]
+        elif part.kind == "values":
+            blocks.append(preformatted(part.text))
+        elif part.kind == "line":
+            blocks.append(f"<p>at the line: <code>{html.escape(part.text)}</code></p>")
         else:
-            count = next((n for n, line in enumerate(lines[1:], 1) if BEGINNING.match(line)), len(lines))
-            blocks.append(paragraph(" ".join(lines[:count])))
-        lines = lines[count:]
+            blocks.append(paragraph(" ".join(part.sentence.split("\n"))))
     return blocks
 
 
-def tables(header: re.Match, lines: list[str], colour: str) -> list[str]:
-    """The learner's numbers beside the expected ones, or above them where the page is narrow."""
-    halves = [(line[: header.end()].split(), line[header.end() :].split()) for line in lines]
-    if len({len(half) for pair in halves for half in pair}) != 1:
-        return [preformatted("\n".join([header.string, *lines]))]
-    ours = [[marked(one, other, colour) for one, other in zip(*pair, strict=True)] for pair in halves]
-    theirs = [[f"<td>{html.escape(one)}</td>" for one in expected] for _, expected in halves]
-    return [table(marked_up(f"yours: {header['label']}"), ours), table("expected", theirs)]
+def tables(part: Part, colour: str) -> list[str]:
+    """The learner's numbers beside the expected ones, or above them where the page is narrow; those off are marked."""
+    pairs = [(ours.split(), expected.split()) for ours, expected in part.rows]
+    ours = [[marked(one, other, colour) for one, other in zip(*pair, strict=True)] for pair in pairs]
+    theirs = [[f"<td>{html.escape(one)}</td>" for one in expected] for _, expected in pairs]
+    return [table(marked_up(f"yours: {part.text}"), ours), table("expected", theirs)]
 
 
 def table(heading: str, rows: list[list[str]]) -> str:

@@ -10,6 +10,7 @@ from torch import nn
 from transformer_lessons.exercises.checker.draws import Draws, inputs_for
 from transformer_lessons.exercises.checker.exercise import Exercise
 from transformer_lessons.exercises.checker.finding import Finding, named
+from transformer_lessons.exercises.checker.parts import Part
 from transformer_lessons.exercises.checker.sandbox import Outcome
 from transformer_lessons.exercises.checker.values import kind_of
 from transformer_lessons.exercises.checker.weights import of_the_contract, parameters
@@ -96,14 +97,15 @@ def fault_of_building(draws: Draws, answer: Callable, run: Callable) -> Finding 
     call = f"{exercise.name}({', '.join(map(str, case.build))})"
     outcome = run(lambda: answer(*case.build))
     if "Module.__init__() call" in outcome.error:
-        return not_set_up(at_line(outcome))
+        return not_set_up(outcome.line)
     if outcome.kind == "raised":
         name, look = name_of_error(outcome.error)
         return Finding(
             headline="it cannot be built.",
             mistake=name,
             why=f"{call} raises {outcome.error}",
-            evidence=at_line(outcome),
+            error=outcome.error,
+            line=outcome.line,
             look=look,
         )
     if not outcome.ok:
@@ -133,11 +135,11 @@ def fault_of_building(draws: Draws, answer: Callable, run: Callable) -> Finding 
     )
 
 
-def not_set_up(evidence: tuple = ()) -> Finding:
+def not_set_up(line: str = "") -> Finding:
     return named(
         "no super().__init__()",
         "nn.Module has not been set up: its own `__init__` must run before a layer can be stored.",
-        evidence=evidence,
+        line=line,
         look="the first line of `__init__`, including the brackets at its end.",
     )
 
@@ -280,7 +282,7 @@ def wrong_parameters(call: str, ours: dict, theirs: dict) -> Finding | None:
                 f"The weights are copied in by name, so the layers of {call} must have the names "
                 "that the exercise gives them."
             ),
-            evidence=tuple(label + some(names) for label, names in unlike.items() if names),
+            evidence=tuple(Part("example", label + some(names)) for label, names in unlike.items() if names),
             look="the names in `__init__`, and whether each layer has a bias.",
         )
     for name, shape in theirs.items():
@@ -296,10 +298,6 @@ def wrong_parameters(call: str, ours: dict, theirs: dict) -> Finding | None:
 
 def some(names: list) -> str:
     return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
-
-
-def at_line(outcome: Outcome) -> tuple:
-    return (f"at the line: {outcome.line}",) if outcome.line else ()
 
 
 def too_long(outcome: Outcome, seconds: float) -> Finding:

@@ -20,9 +20,10 @@ from transformer_lessons.exercises.checker.contract import SHARED
 from transformer_lessons.exercises.checker.distributions import Chances
 from transformer_lessons.exercises.checker.draws import Draws, once_for_draws, same
 from transformer_lessons.exercises.checker.edits import WrongAnswer
-from transformer_lessons.exercises.checker.evidence import evidence, symptom, which_parts
+from transformer_lessons.exercises.checker.evidence import symptom, which_parts, with_evidence
 from transformer_lessons.exercises.checker.exercise import MOST_PAIRS, Candidate, Mistake
 from transformer_lessons.exercises.checker.finding import Finding, named
+from transformer_lessons.exercises.checker.parts import Part
 from transformer_lessons.exercises.checker.sandbox import attempt
 from transformer_lessons.exercises.checker.slips import SLIPS, is_right, sentence_of, transposed, undone
 from transformer_lessons.exercises.checker.steps import mistakes_in_parts, mistakes_on_the_way
@@ -90,12 +91,8 @@ def known_in_the_wrong_form(seen: Seen) -> Finding | None:
             continue
         finding = by_mistake(corrected, seen.exercise.singles, (in_full, where_it_ran))
         if finding:
-            return replace(
-                finding,
-                headline=f"{finding.mistake}, and {slip.name}.",
-                why=f"{finding.why} {sentence_of(seen, slip)}",
-                evidence=evidence(seen),  # the learner's own shapes and numbers
-            )
+            headline, why = f"{finding.mistake}, and {slip.name}.", f"{finding.why} {sentence_of(seen, slip)}"
+            return with_evidence(replace(finding, headline=headline, why=why, evidence=()), seen)  # not the corrected
     return None
 
 
@@ -144,7 +141,7 @@ def by_signs(seen: Seen, signs_of: Callable | None) -> Finding | None:
     first = seen.wrong[0]
     shown = symptom(seen, first) if seen.difference(first).sort == "numbers" else None
     finding = about((seen.exercise.mistakes[common[0].name],))
-    return replace(finding, evidence=(*([shown] if shown else []), *evidence(seen)))
+    return with_evidence(replace(finding, evidence=(Part("example", shown),) if shown else ()), seen)
 
 
 def signs_shown(seen: Seen, signs_of: Callable, case_number: int) -> "list[Sign] | None":
@@ -252,7 +249,7 @@ def needed_of(seen: Seen, mistakes: tuple[Mistake, ...], pair: WrongAnswer) -> t
 def found_by(test: Callable, seen: Seen, mistakes: tuple[Mistake, ...]) -> Finding:
     finding = about(mistakes)
     why = f"{finding.why} {which_parts(seen)}" if test is in_parts else finding.why
-    return replace(finding, why=why, evidence=evidence(seen, mistakes))
+    return with_evidence(replace(finding, why=why), seen, mistakes)
 
 
 def about(mistakes: tuple[Mistake, ...]) -> Finding:

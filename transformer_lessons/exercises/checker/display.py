@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 
 from transformer_lessons.exercises.checker.comparison import alike, near
+from transformer_lessons.exercises.checker.parts import Part
 from transformer_lessons.exercises.checker.values import is_array, is_number, kind_of, numbers
 
 ROOM = 92  # columns: the width of a report without its indent
 
 
-def beside(actual: Any, expected: Any, name: str, tolerance: float, exact_zeros: bool = False) -> list:
-    """Lines that show the first place where two results differ, yours beside the expected."""
+def beside(actual: Any, expected: Any, name: str, tolerance: float, exact_zeros: bool = False) -> list[Part]:
+    """Parts that show the first place where two results differ, yours beside the expected."""
     if is_array(expected) and is_array(actual):
         ours, theirs = numbers(actual), numbers(expected)
         if ours.shape != theirs.shape:
@@ -22,15 +23,20 @@ def beside(actual: Any, expected: Any, name: str, tolerance: float, exact_zeros:
             return shown_arrays(ours, theirs, name, tolerance, exact_zeros)
     if is_number(expected) and is_number(actual):
         decimals = decimals_for(numbers(actual), numbers(expected))
-        return [f"yours {show(float(numbers(actual)), decimals)}, expected {show(float(expected), decimals)}"]
+        yours, wanted = show(float(numbers(actual)), decimals), show(float(expected), decimals)
+        return [Part("example", f"yours {yours}, expected {wanted}")]
     if isinstance(expected, (list, tuple)) and isinstance(actual, (list, tuple)):
         return shown_lists(list(actual), list(expected))
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):
         return shown_dictionaries(actual, expected)
-    return [f"yours     {short(actual)}", f"expected  {short(expected)}"]
+    return [values(short(actual), short(expected))]
 
 
-def shown_arrays(ours: Any, theirs: Any, name: str, tolerance: float, exact_zeros: bool) -> list:
+def values(ours: str, theirs: str) -> Part:
+    return Part("values", f"yours     {ours}\nexpected  {theirs}")
+
+
+def shown_arrays(ours: Any, theirs: Any, name: str, tolerance: float, exact_zeros: bool) -> list[Part]:
     """The first two-dimensional slice in which the arrays differ: up to four rows, and six columns if they fit."""
     wrong = ~near(ours.astype(float), theirs.astype(float), tolerance, exact_zeros)
     place = tuple(int(index) for index in np.argwhere(wrong)[0]) if wrong.any() else (0,) * ours.ndim
@@ -42,13 +48,13 @@ def shown_arrays(ours: Any, theirs: Any, name: str, tolerance: float, exact_zero
         ours, theirs = np.atleast_2d(ours), np.atleast_2d(theirs)
         place = (0, place[-1] if place else 0)
     for columns in range(6, 0, -1):
-        lines = window(ours, theirs, place[-2:], columns, label, decimals, exact_zeros)
-        if max(map(len, lines)) <= ROOM:
+        part = window(ours, theirs, place[-2:], columns, label, decimals, exact_zeros)
+        if max(map(len, part.table)) <= ROOM:
             break
-    return lines
+    return [part]
 
 
-def window(ours: Any, theirs: Any, place: tuple, columns: int, label: str, decimals: int, exact_zeros: bool) -> list:
+def window(ours: Any, theirs: Any, place: tuple, columns: int, label: str, decimals: int, exact_zeros: bool) -> Part:
     """Up to four rows, and at most `columns` columns, around a place."""
     top, left = (
         max(0, min(index - 1, size - shown)) for index, size, shown in zip(place, ours.shape, (4, columns), strict=True)
@@ -59,14 +65,11 @@ def window(ours: Any, theirs: Any, place: tuple, columns: int, label: str, decim
         mine = rows(ours[cut], decimals, tiny=True)
     if (top, left) != (0, 0):
         label += f" from row {top}, column {left}"
-    width = max(len(f"yours: {label}"), *map(len, mine)) + 4
-    return [f"yours: {label}".ljust(width) + "expected"] + [
-        f"{row.ljust(width)}{wanted}" for row, wanted in zip(mine, right, strict=True)
-    ]
+    return Part("table", label, tuple(zip(mine, right, strict=True)))
 
 
-def shown_alone(ours: Any, theirs: Any, name: str) -> list:
-    return [f"yours: {name} {ours.shape}, expected {theirs.shape}"]
+def shown_alone(ours: Any, theirs: Any, name: str) -> list[Part]:
+    return [Part("example", f"yours: {name} {ours.shape}, expected {theirs.shape}")]
 
 
 def rows(array: np.ndarray, decimals: int, tiny: bool = False) -> list:
@@ -98,7 +101,7 @@ def decimals_for(ours: Any, theirs: Any) -> int:
     return 2
 
 
-def shown_lists(ours: Any, theirs: Any) -> list:
+def shown_lists(ours: Any, theirs: Any) -> list[Part]:
     first = next(
         (n for n, (a, b) in enumerate(zip(ours, theirs, strict=False)) if not alike(a, b, 1e-9)),
         min(len(ours), len(theirs)),
@@ -108,12 +111,16 @@ def shown_lists(ours: Any, theirs: Any) -> list:
     decimals = decimals_for(ours, theirs) if floats else 2
     dots = "…, " if start else ""
     return [
-        f"{whose}{dots}{short(items[start : start + 6], decimals)}  ({len(items)} item{'s' * (len(items) != 1)})"
-        for whose, items in (("yours     ", ours), ("expected  ", theirs))
+        values(
+            *(
+                f"{dots}{short(items[start : start + 6], decimals)}  ({len(items)} item{'s' * (len(items) != 1)})"
+                for items in (ours, theirs)
+            )
+        )
     ]
 
 
-def shown_dictionaries(ours: Any, theirs: Any) -> list:
+def shown_dictionaries(ours: Any, theirs: Any) -> list[Part]:
     """Up to three entries that differ, extra ones among them if there are any; and a line if not all are shown."""
     every = {**theirs, **ours}
     wrong = [key for key in every if not (key in ours and key in theirs and alike(ours[key], theirs[key], 0))]
@@ -122,13 +129,11 @@ def shown_dictionaries(ours: Any, theirs: Any) -> list:
     pairs = [(ours[key], theirs[key]) for key in chosen if key in ours and key in theirs]
     floats = [pair for pair in pairs if all(isinstance(number, float) for number in pair)]
     decimals = max((decimals_for(*pair) for pair in floats), default=2)
-    return [
-        *([some] if len(chosen) < len(every) else []),
-        *(
-            f"{whose}{short({key: items[key] for key in chosen if key in items}, decimals)}  ({len(items)} in all)"
-            for whose, items in (("yours     ", ours), ("expected  ", theirs))
-        ),
-    ]
+    shown = (
+        f"{short({key: items[key] for key in chosen if key in items}, decimals)}  ({len(items)} in all)"
+        for items in (ours, theirs)
+    )
+    return [*([Part("example", some)] if len(chosen) < len(every) else []), values(*shown)]
 
 
 def short(value: Any, decimals: int = 2) -> str:

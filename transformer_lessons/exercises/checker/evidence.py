@@ -1,5 +1,7 @@
 """What a verdict shows: the smallest failing example, and what the numbers themselves say."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from transformer_lessons.exercises.checker.agreement import Seen
@@ -7,29 +9,36 @@ from transformer_lessons.exercises.checker.display import beside
 from transformer_lessons.exercises.checker.draws import compare, same, shown_inputs
 from transformer_lessons.exercises.checker.edits import WrongAnswer
 from transformer_lessons.exercises.checker.exercise import Exercise, Mistake
+from transformer_lessons.exercises.checker.finding import Finding
+from transformer_lessons.exercises.checker.parts import Part
 from transformer_lessons.exercises.checker.values import capital, family, is_array, is_plain, numbers, parts
 from transformer_lessons.tools.words import joined
 
 
-def evidence(seen: Seen, mistakes: tuple[Mistake, ...] = ()) -> tuple[str, ...]:
-    """The smallest example that shows it: the inputs, yours beside the expected; and one that raises, if any does."""
-    lines, exercise = [], seen.exercise
+def with_evidence(finding: Finding, seen: Seen, mistakes: tuple[Mistake, ...] = ()) -> Finding:
+    """The finding with the smallest example: the inputs, yours beside the expected; and one that raises, if any does.
+
+    Any evidence that it has already comes first.
+    """
+    parts, exercise = list(finding.evidence), seen.exercise
     raising = next((n for n, outcome in enumerate(seen.outcomes) if outcome.kind == "raised"), None)
     if seen.wrong:
         first = telling(seen, mistakes)
         difference = seen.difference(first)
         if difference.sort == "numbers" and len(mistakes) == 1 and raising is None:  # there is no room for both
-            lines += which_of_several(seen, *mistakes, first)
-        lines.append(f"With {shown_inputs(exercise, seen.draws.cases[first])}:")
+            parts += which_of_several(seen, *mistakes, first)
+        shown = f"With {shown_inputs(exercise, seen.draws.cases[first])}:"
         if difference.sort in WITHOUT_NUMBERS:
-            lines.append(difference.sentence)
+            parts.append(Part("example", f"{shown}\n{difference.sentence}"))
         else:
             ours, theirs, name = part_that_differs(seen, first)
-            lines += beside(ours, theirs, name, exercise.setup.tolerance, exercise.setup.exact_zeros)
-    if raising is not None:
-        shown = shown_inputs(exercise, seen.draws.cases[raising])
-        lines.append(f"With {shown} it raises {seen.outcomes[raising].error}")
-    return tuple(lines)
+            numbers = beside(ours, theirs, name, exercise.setup.tolerance, exercise.setup.exact_zeros)
+            parts += [Part("example", shown), *numbers]
+    if raising is None:
+        return replace(finding, evidence=tuple(parts))
+    outcome, shown = seen.outcomes[raising], shown_inputs(exercise, seen.draws.cases[raising])
+    parts.append(Part("example", f"With {shown} it raises {outcome.error}"))
+    return replace(finding, evidence=tuple(parts), error=outcome.error, line=outcome.line)
 
 
 def telling(seen: Seen, mistakes: tuple[Mistake, ...]) -> int:
@@ -82,7 +91,7 @@ def these(names: list) -> str:
     return f"{joined(names)} {'is' if len(names) == 1 else 'are'}"
 
 
-def which_of_several(seen: Seen, mistake: Mistake, number: int) -> list[str]:
+def which_of_several(seen: Seen, mistake: Mistake, number: int) -> list[Part]:
     """What the setup's symptoms say of one case, if this tells some of the mistake's variants from others."""
     told = told_by_setup(seen, number, seen.outcomes[number].value)
     if told is None:
@@ -90,7 +99,7 @@ def which_of_several(seen: Seen, mistake: Mistake, number: int) -> list[str]:
     results = [seen.draws.outcome(variant, number).value for variant in mistake.variants]
     differences = [compare(seen.exercise, result, seen.draws.expected[number]) for result in results]
     comparable = [result for result, one in zip(results, differences, strict=True) if one and one.sort == "numbers"]
-    return [told] if any(told_by_setup(seen, number, result) != told for result in comparable) else []
+    return [Part("example", told)] if any(told_by_setup(seen, number, result) != told for result in comparable) else []
 
 
 def told_by_setup(seen: Seen, number: int, value: object) -> str | None:

@@ -1,6 +1,8 @@
-"""What a diagnosis has found out: the sentences of a verdict that does not pass."""
+"""What a diagnosis has found out, for a verdict that does not pass."""
 
 from dataclasses import dataclass
+
+from transformer_lessons.exercises.checker.parts import Part
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -10,7 +12,9 @@ class Finding:
     headline: str
     mistake: str | None = None  # its name
     why: str = ""
-    evidence: tuple = ()
+    evidence: tuple[Part, ...] = ()
+    error: str = ""  # that it reports: "ValueError: the message"
+    line: str = ""  # the learner's own line that raised it
     look: str = ""
     hint: int | None = None  # the hint to suggest; by default the next
 

@@ -2,6 +2,7 @@
 
 from transformer_lessons.exercises.checker import card
 from transformer_lessons.exercises.checker.exercise import Exercise
+from transformer_lessons.exercises.checker.parts import plain_text
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.report import say
 from transformer_lessons.exercises.checker.verdict import names_like
@@ -57,5 +58,5 @@ def find(name: object) -> Exercise | None:
     known_as = str(name if isinstance(name, str) else getattr(name, "__name__", type(name).__name__))
     if known_as in EXERCISES:
         return EXERCISES[known_as]
-    say(f"There is no exercise called {known_as}. {names_like(known_as)}")
+    say(plain_text(f"There is no exercise called {known_as}. {names_like(known_as)}"))
     return None

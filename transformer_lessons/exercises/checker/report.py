@@ -5,9 +5,8 @@ import os
 from dataclasses import asdict, dataclass
 
 from transformer_lessons.exercises.checker import card
-from transformer_lessons.tools.terminal import LETTERS
-
-WIDTH = 96  # columns
+from transformer_lessons.exercises.checker.parts import Part, plain_text
+from transformer_lessons.tools.terminal import LETTERS, MARKS
 
 
 @dataclass(frozen=True)
@@ -16,8 +15,21 @@ class Report:
 
     name: str  # of the exercise, or the question's number
     status: str
-    message: str
+    headline: str = ""  # what its first line says of it
+    parts: tuple[Part, ...] = ()  # what stands below
     mistake: str | None = None  # the name of the known mistake
+    error: str = ""  # that the verdict reports
+    line: str = ""  # the learner's own line that raised it
+    title: str = ""  # what the first line says in place of the name
+
+    @property
+    def heading(self) -> str:
+        headline = f": {self.headline}" if self.headline else ""
+        return f"{MARKS[self.status]} {self.title or self.name}{headline}"
+
+    @property
+    def message(self) -> str:
+        return plain_text(self.heading, self.parts)
 
     def __repr__(self) -> str:
         return f"<{self.name}: {self.status}>"

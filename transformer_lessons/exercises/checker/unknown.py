@@ -6,12 +6,13 @@ from typing import Any
 from transformer_lessons.exercises.checker.agreement import Seen, is_list
 from transformer_lessons.exercises.checker.beyond_numbers import different_every_time, kept_besides_weights, repeats
 from transformer_lessons.exercises.checker.comparison import alike
-from transformer_lessons.exercises.checker.contract import LAYERS_IN_FORWARD, at_line, made_in_forward, name_of_error
+from transformer_lessons.exercises.checker.contract import LAYERS_IN_FORWARD, made_in_forward, name_of_error
 from transformer_lessons.exercises.checker.distributions import Chances
 from transformer_lessons.exercises.checker.draws import same, shown_inputs
-from transformer_lessons.exercises.checker.evidence import NEARLY, WITHOUT_NUMBERS, evidence, symptom, these
+from transformer_lessons.exercises.checker.evidence import NEARLY, WITHOUT_NUMBERS, symptom, these, with_evidence
 from transformer_lessons.exercises.checker.exercise import Exercise
 from transformer_lessons.exercises.checker.finding import Finding
+from transformer_lessons.exercises.checker.parts import Part
 from transformer_lessons.exercises.checker.steps import sentence_on_steps
 from transformer_lessons.exercises.checker.values import is_array, is_number
 
@@ -31,10 +32,10 @@ def unknown(seen: Seen) -> Finding:
         )
     headline, name = HEADLINES[difference.sort]
     if difference.sort in WITHOUT_NUMBERS:
-        shown = shown_inputs(exercise, seen.draws.cases[first])
+        shown = Part("example", f"That was with {shown_inputs(exercise, seen.draws.cases[first])}.")
         steps = sentence_on_steps(seen) if difference.sort == "shape" else ""
         why = f"{difference.sentence} {steps}".strip()
-        return Finding(headline=headline, mistake=name, why=why, evidence=(f"That was with {shown}.",))
+        return Finding(headline=headline, mistake=name, why=why, evidence=(shown,))
     if not isinstance(expected, Chances) and not repeats(seen.draws, seen.answer, first, value, seen.run):
         if exercise.is_module and made_in_forward(seen.draws, seen.answer, seen.run):
             return LAYERS_IN_FORWARD
@@ -44,7 +45,7 @@ def unknown(seen: Seen) -> Finding:
         headline = "the result is not right."
     why = (shown_by_numbers(seen) if difference.sort == "numbers" else None) or difference.sentence
     also = right_results(exercise, value, expected) or sentence_on_steps(seen)
-    return Finding(headline=headline, mistake=name, why=f"{why} {also}".strip(), evidence=evidence(seen))
+    return with_evidence(Finding(headline=headline, mistake=name, why=f"{why} {also}".strip()), seen)
 
 
 def right_where_it_ran(seen: Seen) -> Finding:
@@ -109,7 +110,9 @@ def raises(seen: Seen, number: int) -> Finding:
         look = f"{look or 'what is different about these inputs?'} Where it ran, the result was right."
     elif any(map(is_array, seen.draws.cases[number].inputs)):
         look = look or "print the shapes just before that line."
-    return Finding(headline="it raises an error.", mistake=name, why=why, evidence=at_line(outcome), look=look)
+    return Finding(
+        headline="it raises an error.", mistake=name, why=why, error=outcome.error, line=outcome.line, look=look
+    )
 
 
 def right_results(exercise: Exercise, value: Any, expected: Any) -> str:

@@ -1,7 +1,6 @@
 """The verdict on an answer: the contract first, then the numbers, then which known mistake gives these numbers."""
 
 import difflib
-import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -9,23 +8,17 @@ from typing import Any
 
 import torch
 
-from transformer_lessons.exercises.checker import emptiness, errors, global_state, onward, redefinition, sandbox
+from transformer_lessons.exercises.checker import card, emptiness, errors, global_state, onward, redefinition, sandbox
 from transformer_lessons.exercises.checker.agreement import Seen
 from transformer_lessons.exercises.checker.beyond_numbers import fault_beyond_numbers
-from transformer_lessons.exercises.checker.card import card_of
-from transformer_lessons.exercises.checker.contract import (
-    at_line,
-    fault_of_building,
-    is_stub,
-    misfit,
-    too_long,
-)
+from transformer_lessons.exercises.checker.contract import fault_of_building, is_stub, misfit, too_long
 from transformer_lessons.exercises.checker.diagnosis import by_fault, diagnose
 from transformer_lessons.exercises.checker.draws import Draws, compare, first_draws, observe_all
 from transformer_lessons.exercises.checker.exercise import Exercise
 from transformer_lessons.exercises.checker.finding import Finding
+from transformer_lessons.exercises.checker.parts import Part, fitted
 from transformer_lessons.exercises.checker.registry import EXERCISES
-from transformer_lessons.exercises.checker.report import WIDTH, Report, note, say
+from transformer_lessons.exercises.checker.report import Report, note, say
 from transformer_lessons.exercises.checker.sandbox import LIMITS, Limits, Outcome
 from transformer_lessons.exercises.checker.unknown import unknown
 
@@ -36,7 +29,7 @@ MISSING = object()
 def check(name: str, answer: object = MISSING, *, limits: Limits = LIMITS) -> Report:
     """Checks `answer`, the function or class itself, against the exercise `name`, and prints the verdict."""
     if getattr(sandbox.checking, "active", False):
-        return Report(str(name), "not attempted", "○ an answer must not call check itself")
+        return Report(str(name), "not attempted", title="an answer must not call check itself")
     try:
         report = misused(name, answer)
         if report is None:
@@ -51,14 +44,17 @@ def check(name: str, answer: object = MISSING, *, limits: Limits = LIMITS) -> Re
         report = Report(
             str(name)[:60],
             "not attempted",
-            f"○ {str(name)[:60]}: could not be checked.\n  The check itself failed, and that is a "
-            f"fault in the course, not in your answer.\n  ({errors.name_error(error)})",
+            "could not be checked.",
+            (
+                Part("why", "The check itself failed, and that is a fault in the course, not in your answer."),
+                Part("note", f"({errors.name_error(error)})"),
+            ),
         )
-    ruled_out, below = 0, []
+    blocks = card.blocks_of(report.status, report.parts)
     if report.status == "passed":
-        ruled_out = len(EXERCISES[name].mistakes)
-        below = onward.below(name, defined_as=getattr(answer, "__name__", ""))
-    say(report.message, card_of(report.status, report.message, ruled_out, below))
+        ruled_out = f"<p>passed · {len(EXERCISES[name].mistakes)} known mistakes ruled out</p>"
+        blocks = [ruled_out, *onward.below(name, defined_as=getattr(answer, "__name__", ""))]
+    say(report.message, card.card(report.status, report.heading, blocks))
     note(report)
     return report
 
@@ -66,10 +62,9 @@ def check(name: str, answer: object = MISSING, *, limits: Limits = LIMITS) -> Re
 def misused(name: object, answer: object) -> Report | None:
     """The report on a call to check without an exercise's name, or without an answer."""
 
-    def report(headline, *lines):
+    def report(headline, sentence):
         shown = name if isinstance(name, str) else getattr(name, "__name__", type(name).__name__)
-        text = "\n".join([f"○ {shown}: {headline}", *(f"  {line}" for line in lines)])
-        return Report(shown, "not attempted", text)
+        return Report(shown, "not attempted", headline, (Part("why", sentence),))
 
     if not isinstance(name, str):
         own = answer if isinstance(answer, str) else getattr(name, "__name__", "softmax")
@@ -90,7 +85,7 @@ def names_like(name: str) -> str:
     near = [lower[found] for found in difflib.get_close_matches(name.lower(), lower, n=3, cutoff=0.6)]
     if near:
         return "Did you mean " + " or ".join(near) + "?"
-    return "\n  ".join(textwrap.wrap("The exercises are " + ", ".join(EXERCISES) + ".", WIDTH))
+    return f"The exercises are {', '.join(EXERCISES)}."
 
 
 # The verdict
@@ -117,8 +112,6 @@ def judge_outcomes(
 ) -> Report:
     """The report on an answer that has been called on every case."""
     exercise = draws.exercise
-    raised = [outcome for outcome in outcomes if outcome.kind == "raised"]
-    run = collecting_errors(run, raised)
     if outcomes[0].kind == "empty":
         called = outcomes[0].unfinished
         if called and called != getattr(answer, "__name__", ""):
@@ -139,39 +132,25 @@ def judge_outcomes(
         fault = fault_beyond_numbers(draws, answer, run)
         if fault is None:
             return passed(exercise)
-        return failed(exercise, placed(by_fault(draws, fault), raised), outcomes)
+        return failed(exercise, by_fault(draws, fault), outcomes)
     seen = Seen(draws, answer, outcomes, differences, run, misbuilt)
     finding = diagnose(seen) or unknown(seen)
-    return failed(exercise, placed(finding, raised), outcomes)
+    return failed(exercise, finding, outcomes)
 
 
-def collecting_errors(run: Callable, raised: list[Outcome]) -> Callable:
-    """The same `run`, except that it notes every outcome that raised an error."""
-
-    def noted(call):
-        outcome = run(call)
-        if outcome.kind == "raised":
-            raised.append(outcome)
-        return outcome
-
-    return noted
-
-
-def placed(finding: Finding, raised: Sequence[Outcome]) -> Finding:
-    """A finding that reports an error with the line that raised it, and with a place to look; any other as it is."""
-    told = (finding.why, *finding.evidence)
-    outcome = next((one for one in raised if any(text.endswith(f"raises {one.error}") for text in told)), None)
-    if outcome is None:
-        return finding
-    evidence, look = finding.evidence, finding.look
-    if not outcome.line and (not look or "that line" in look):
+def placed(finding: Finding) -> Finding:
+    """A finding with the line that raised an error, if it knows one, and with a place to look for what it reports."""
+    at_line = (Part("line", finding.line),) if finding.line else ()
+    if not finding.error:
+        return replace(finding, evidence=(*finding.evidence, *at_line))
+    look = finding.look
+    if not finding.line and (not look or "that line" in look):
         look = "call it yourself, in a separate cell, and read the end of the traceback."
-    elif not look and len(evidence) > 2:  # numbers side by side: the line would be cut off
-        look = f"print what goes into this line, which raises an error on some inputs: {outcome.line}"
+    elif not look and len(finding.evidence) > 2:  # numbers side by side: the line would be cut off
+        look = f"print what goes into this line, which raises an error on some inputs: {finding.line}"
         return replace(finding, look=look)
-    if at_line(outcome) and at_line(outcome)[0] not in evidence:
-        evidence = (*evidence, *at_line(outcome))
-    return replace(finding, evidence=evidence, look=look or "print what goes into that line, just before it.")
+    look = look or "print what goes into that line, just before it."
+    return replace(finding, evidence=(*finding.evidence, *at_line), look=look)
 
 
 def outdated(report: Report, name: str, error: str, line: str) -> Report:
@@ -183,23 +162,25 @@ def outdated(report: Report, name: str, error: str, line: str) -> Report:
     }[report.status]
     if report.mistake:
         verdict += f" ({report.mistake})"
-    lines = [
-        *wrap(f"The last cell that defines `{name}` did not run: {error}"),
-        *(wrap(f"at the line: {line}", "    ") if line else []),
-        *wrap(
-            f"So `{name}` is still the version from an earlier cell. {verdict}; your last cell has not been checked."
-        ),
-        *wrap("Where to look: fix that cell and run it, then run this one again."),
-    ]
     return Report(
         report.name,
         "not attempted",
-        "\n".join([f"○ {report.name}: this is the definition from an earlier cell.", *lines]),
+        "this is the definition from an earlier cell.",
+        (
+            Part("why", f"The last cell that defines `{name}` did not run: {error}"),
+            *([Part("line", line)] if line else []),
+            Part(
+                "why",
+                f"So `{name}` is still the version from an earlier cell. {verdict}; your last cell has not been "
+                "checked.",
+            ),
+            Part("look", "fix that cell and run it, then run this one again."),
+        ),
     )
 
 
 def passed(exercise: Exercise) -> Report:
-    return Report(exercise.name, "passed", f"✓ {exercise.name}")
+    return Report(exercise.name, "passed")
 
 
 def nothing_returned() -> Finding:
@@ -221,42 +202,31 @@ def unfinished(called: str) -> Finding:
 
 
 def untouched(exercise: Exercise) -> Report:
-    return Report(
-        exercise.name, "not attempted", f'○ {exercise.name}: not attempted yet. Stuck? hint("{exercise.name}")'
-    )
+    stuck = Part("stuck", f'Stuck? hint("{exercise.name}")')
+    return Report(exercise.name, "not attempted", "not attempted yet.", (stuck,))
 
 
 def failed(exercise: Exercise, finding: Finding, outcomes: Sequence[Outcome] = ()) -> Report:
-    first = f"✗ {exercise.name}: {finding.headline}"
-    head, *rest = textwrap.wrap(first, WIDTH, subsequent_indent="  ")
-    why = [*rest, *wrap(finding.why)]
-    evidence = [[line.rstrip() for line in wrap(text, "    ")] for text in finding.evidence]
-    look = wrap(f"Where to look: {finding.look}") if finding.look else []
-    last = []
+    finding = placed(finding)
+    last = [Part("look", finding.look)] if finding.look else []
+    if warned := list(dict.fromkeys(text for outcome in outcomes for text in outcome.warned))[: sandbox.WARNINGS]:
+        last.append(Part("note", f"(Python has warned: {'; '.join(warned)}.)"))
+    if printed := max((outcome.printed for outcome in outcomes), default=0):
+        count = f"{printed} line{'s' * (printed > 1)}"
+        last.append(Part("note", f"(Your answer also printed {count} in one call, not shown here.)"))
     if exercise.hints:
         number = "" if finding.hint is None else f", {min(finding.hint, len(exercise.hints))}"
-        last = [f'  Need more? hint("{exercise.name}"{number})']
-    printed = max((outcome.printed for outcome in outcomes), default=0)
-    if printed:
-        count = f"{printed} line{'s' * (printed > 1)}"
-        last.insert(0, f"  (Your answer also printed {count} in one call, not shown here.)")
-    if warned := list(dict.fromkeys(text for outcome in outcomes for text in outcome.warned))[: sandbox.WARNINGS]:
-        last[:0] = wrap(f"(Python has warned: {'; '.join(warned)}.)")
-    room = LINES - 1 - len(look) - len(last)
-    body = list(why)
-    for lines in evidence:  # cut first, and between sentences if possible
-        if len(body) + len(lines) > room and len(body) > len(why):
-            break
-        body += lines
-    if len(body) > room:
-        body = body[:room]
-        if not body[-1].endswith(("…", ".")):
-            body[-1] += " …"
-    return Report(exercise.name, "failed", "\n".join([head, *body, *look, *last]), finding.mistake)
-
-
-def wrap(text: str, indent: str = "  ") -> list[str]:
-    """Lines of at most WIDTH columns; a text that fits into one keeps its spaces."""
-    if len(indent + text) <= WIDTH:
-        return [indent + text] if text else []
-    return textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent)
+        last.append(Part("hint", f'Need more? hint("{exercise.name}"{number})'))
+    report = Report(
+        exercise.name,
+        "failed",
+        finding.headline,
+        tuple(last),
+        mistake=finding.mistake,
+        error=finding.error,
+        line=finding.line,
+    )
+    room = LINES - len(report.message.splitlines())
+    why = (Part("why", finding.why),) if finding.why else ()
+    parts = fitted((*why, *finding.evidence), room)
+    return replace(report, parts=(*parts, *last))

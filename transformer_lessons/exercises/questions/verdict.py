@@ -1,16 +1,15 @@
 """`answer`: a question is shown, or the answer to it is judged and explained."""
 
-import re
-import textwrap
+from dataclasses import replace
 
 from transformer_lessons.exercises.checker import onward
-from transformer_lessons.exercises.checker.card import card, paragraph
-from transformer_lessons.exercises.checker.report import WIDTH, Report, note, say
+from transformer_lessons.exercises.checker.card import blocks_of, card
+from transformer_lessons.exercises.checker.parts import Part
+from transformer_lessons.exercises.checker.report import Report, note, say
 from transformer_lessons.exercises.questions import clicked
 from transformer_lessons.exercises.questions.kinds import Question
 from transformer_lessons.exercises.questions.lookup import find
 from transformer_lessons.exercises.questions.reading import Unreadable, is_blank
-from transformer_lessons.tools.terminal import MARKS
 
 
 def answer(number: object = None, *values: object) -> Report:
@@ -22,15 +21,15 @@ def answer(number: object = None, *values: object) -> Report:
     try:
         question = find(number)
     except Unreadable as reason:
-        return tell("?", "not attempted", "○ No such question", [str(reason)])
+        return tell(Report("?", "not attempted", title="No such question"), [str(reason)])
     status, said = verdict(question, value)
     is_shown = said == question.shown()
-    ending = {"passed": f": {question.praise}", "failed": ": not yet", "not attempted": ""}[status]
+    headline = {"passed": question.praise, "failed": "not yet", "not attempted": ""}[status]
     if status != "passed":
         invitation = "Try again" if status == "failed" else "Answer"
         said.append(f'{invitation} with {question.asks_for}: answer("{question.number}", {question.blank})')
-    heading = f"{MARKS[status]} {question.number} {question.title}{ending}"
-    return tell(question.number, status, heading, said, question if is_shown else None)
+    report = Report(question.number, status, headline, title=f"{question.number} {question.title}")
+    return tell(report, said, question if is_shown else None)
 
 
 def verdict(question: Question, value: object) -> tuple[str, list[str]]:
@@ -47,19 +46,14 @@ def verdict(question: Question, value: object) -> tuple[str, list[str]]:
     return ("passed" if passed else "failed"), said
 
 
-def tell(number: str, status: str, heading: str, paragraphs: list[str], shown: Question | None = None) -> Report:
-    """Prints the report, and returns it; on a card, a question that is shown can be clicked."""
-    lines = [line for text in paragraphs for line in text.splitlines()]
-    wrapped = [heading]
-    for line in lines:
-        hanging = " " * len(re.match(r"[a-z]\) |- | *", line)[0])
-        wrapped += textwrap.wrap(line, WIDTH, subsequent_indent=hanging, break_on_hyphens=False)
-    report = Report(number, status, "\n".join(wrapped))
-    blocks = [paragraph(line) for line in lines]
+def tell(report: Report, paragraphs: list[str], shown: Question | None = None) -> Report:
+    """Prints the report with what it says, and returns it; on a card, a question that is shown can be clicked."""
+    report = replace(report, parts=tuple(Part("told", line) for text in paragraphs for line in text.splitlines()))
+    blocks = blocks_of(report.status, report.parts)
     if shown:
         blocks = clicked.blocks(shown, blocks)
-    elif status == "passed":
-        blocks += onward.below(number)
-    say(report.message, card(status, heading, blocks))
+    elif report.status == "passed":
+        blocks += onward.below(report.name)
+    say(report.message, card(report.status, report.heading, blocks))
     note(report)
     return report
