@@ -3,7 +3,7 @@
 import json
 import re
 
-from transformer_lessons.tools import memory
+from transformer_lessons.basis import memory
 
 ROOT, LESSONS = memory.ROOT, memory.lessons()
 

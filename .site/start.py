@@ -20,9 +20,9 @@ from poster import poster
 from try_it import TRIED
 from verdicts import verdict
 
+from transformer_lessons.basis.memory import COURSE
 from transformer_lessons.exercises import check
 from transformer_lessons.inspection.explorer import PAGES
-from transformer_lessons.tools.memory import COURSE
 
 CLAIM = "Build the Transformer from scratch.<br>Type the code, and the page names your mistake."
 PROMISE = (

@@ -14,12 +14,13 @@ only from those listed above it.
 
 Everything else lives in a folder named for what it does.
 
-    tools.atomic               atomic writes: a file holds all of the old content or all of the new
-    tools.terminal             sentences for the person who typed a command, and colour where a terminal has it
-    tools.chat_model           the chat model's file: kept outside the clone, downloaded once, verified
-    tools.memory               what a learner has solved, and what comes next
-    tools.numbers              the number of a question, however it is typed
-    tools.words                lists in words
+    basis.atomic               atomic writes: a file holds all of the old content or all of the new
+    basis.terminal             sentences for the person who typed a command, and colour where a terminal has it
+    basis.chat_model           the chat model's file: kept outside the clone, downloaded once, verified
+    basis.memory               what a learner has solved, and what comes next
+    basis.numbers              the number of a question, however it is typed
+    basis.words                lists in words
+    basis.cells                what a notebook's cells hold, and the names that they make and use
     tasks.reversal             the reversal task
     tasks.repeats              repeated random blocks: a task for induction heads
     tasks.mock_play            an invented play of known entropy: the corpus that needs no download
@@ -57,7 +58,6 @@ Everything else lives in a folder named for what it does.
     tools.model_commands       train, generate, show, evaluate and chat, as typed in a terminal
     tools.doctor               what is installed, what is missing, and the command that fixes it
     tools.reset                a fresh copy of a lesson; the learner's own is kept beside it
-    tools.cells                what a notebook's cells hold, and the names that they make and use
     tools.progress             which exercises are solved, found by running the notebooks
     marking                    the teacher's kit: marks a class, in processes that can forge no marks
     __main__                   the command line: python3 -m transformer_lessons

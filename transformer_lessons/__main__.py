@@ -8,8 +8,9 @@ import difflib
 import os
 import sys
 
-from transformer_lessons.tools import chat_model, doctor, install
-from transformer_lessons.tools.terminal import say
+from transformer_lessons.basis import chat_model
+from transformer_lessons.basis.terminal import say
+from transformer_lessons.tools import doctor, install
 
 
 def glossary(arguments):

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 import torch
 
+from transformer_lessons.basis import memory
 from transformer_lessons.exercises import answer, check, hint, solution
 from transformer_lessons.exercises.checker import card, display
 from transformer_lessons.exercises.checker.parts import WIDTH, Part
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.questions import clicked
 from transformer_lessons.exercises.questions.lookup import all_questions
-from transformer_lessons.tools import memory
 
 TABLE = re.compile("<table.*?</table>", re.DOTALL)
 

@@ -8,11 +8,11 @@ import pytest
 import tiny_gguf
 import torch
 
+from transformer_lessons.basis import chat_model
 from transformer_lessons.language import gguf_model
 from transformer_lessons.language.chat import Conversation, as_text, default_system
 from transformer_lessons.language.gguf_file import GGUFFile
 from transformer_lessons.language.gguf_tokenizer import PublishedBytePairs
-from transformer_lessons.tools import chat_model
 
 
 @pytest.fixture(scope="module")

@@ -18,12 +18,12 @@ import safetensors.torch
 import torch
 from kill import processes, same, tiny_model
 
+from transformer_lessons.basis import atomic
 from transformer_lessons.language import checkpoints, training
 from transformer_lessons.language.checkpoints import BLANK, NAME, START
 from transformer_lessons.language.sampling import generate
 from transformer_lessons.language.tokenization import Vocabulary
 from transformer_lessons.models import Config, LanguageModel
-from transformer_lessons.tools import atomic
 
 LETTERS = Vocabulary("abcde")
 CONTENT = {"step": 3, "losses": [0.5, 0.1], "model": {"weight": torch.arange(600.0).reshape(20, 30)}}

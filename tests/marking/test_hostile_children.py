@@ -21,6 +21,7 @@ import torch
 from declared import Declared
 from torch import nn
 
+from transformer_lessons.basis import atomic
 from transformer_lessons.exercises.checker.draws import Draws
 from transformer_lessons.exercises.checker.global_state import standard_state
 from transformer_lessons.exercises.checker.registry import EXERCISES
@@ -29,7 +30,6 @@ from transformer_lessons.exercises.checker.weights import weights
 from transformer_lessons.marking import child, confinement, marks, process, wire, workers
 from transformer_lessons.marking.lending import register
 from transformer_lessons.marking.remote import ENDS, Student
-from transformer_lessons.tools import atomic
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="marking needs sockets that belong to a process")
 FILTERED = pytest.mark.skipif(not confinement.can_filter(), reason="this kernel filters no system calls")

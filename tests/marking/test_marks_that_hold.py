@@ -185,7 +185,7 @@ def test_an_answer_that_is_run_from_a_text_gets_its_mark_whatever_else_the_noteb
 
 
 def test_of_the_tools_a_students_process_has_those_alone_that_reading_and_the_course_need(marker):
-    answer = "def causal_mask(length):\n    raise ValueError(*(name[26:] for name in sys.modules if '.tools.' in name))"
+    answer = "def causal_mask(length):\n    raise ValueError(*(name[26:] for name in sys.modules if '.basis.' in name))"
     result = marker.notebook(json.dumps(hostile.notebook("import sys", answer)).encode(), None)
     message = next(results.text_of(row) for row in result["rows"] if row["item"] == "causal_mask")
     assert sorted(re.findall(r"'(\w+)'", message)) == ["atomic", "cells", "chat_model", "numbers", "terminal"]

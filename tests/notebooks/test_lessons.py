@@ -11,10 +11,10 @@ import nbformat
 import pytest
 
 from transformer_lessons import exercises
+from transformer_lessons.basis.cells import names_in
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.language import chat_cells
-from transformer_lessons.tools.cells import names_in
 from transformer_lessons.tools.glossary import glossary, terms_of
 
 pytestmark = pytest.mark.usefixtures("threads_kept")

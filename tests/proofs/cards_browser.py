@@ -32,8 +32,8 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
+from transformer_lessons.basis import memory
 from transformer_lessons.exercises.checker.registry import EXERCISES
-from transformer_lessons.tools import memory
 
 NAME = "01_self_attention.ipynb"
 IMPORTS = "from transformer_lessons.exercises import answer, check, solution"

@@ -25,9 +25,10 @@ import torch
 from kill import processes, tiny_data, tiny_model, train_in
 
 from transformer_lessons import __main__
+from transformer_lessons.basis import memory
 from transformer_lessons.language import checkpoints
 from transformer_lessons.tasks import mock_play
-from transformer_lessons.tools import install, memory, reset
+from transformer_lessons.tools import install, reset
 
 PATIENCE = 60  # seconds until a line is interrupted, and then until it must have ended
 NUMBERS = [

@@ -23,13 +23,13 @@ from selenium.webdriver.common.keys import Keys
 
 from transformer_lessons import first_steps, masks, positions
 from transformer_lessons.attention import scaled_dot_product_attention
+from transformer_lessons.basis import chat_model
 from transformer_lessons.inspection import playgrounds
 from transformer_lessons.language.byte_pairs import apply_merges, train_bpe
 from transformer_lessons.language.gguf_file import GGUFFile
 from transformer_lessons.language.gguf_tokenizer import read_tokenizer
 from transformer_lessons.language.sampling import speculate
 from transformer_lessons.language.splitting import single_bytes, split_words
-from transformer_lessons.tools import chat_model
 
 TIMING = """
 const [root, number, value] = arguments, input = root.querySelectorAll('input')[number];

@@ -30,8 +30,8 @@ sys.path[:0] = [str(Path(__file__).parents[1] / "notebooks")]
 from known_claims import CLAIMS, NEED_THE_CHAT_MODEL, STEPS  # noqa: E402
 from strict_notebooks import DECIMAL, numbers_too_far, tolerance_of  # noqa: E402
 
+from transformer_lessons.basis import chat_model  # noqa: E402
 from transformer_lessons.language import chat_cells  # noqa: E402
-from transformer_lessons.tools import chat_model  # noqa: E402
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("??_*.ipynb"))
 SEEDS = range(5)

@@ -11,7 +11,8 @@ import pytest
 import yaml
 
 from transformer_lessons import __main__
-from transformer_lessons.tools import chat_model, doctor, install
+from transformer_lessons.basis import chat_model
+from transformer_lessons.tools import doctor, install
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKFLOWS = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / ".github/workflows").glob("*.yml")}

@@ -97,6 +97,13 @@ def between_parts(graph, folder):
     return {name: {other for start, other in edges if start == name and other != name} for name in part.values()}
 
 
+def between_folders(graph):
+    """The same graph for the folders at the top, each as one; not for the modules beside them."""
+    folders = {module.split(".")[0] for module in graph if "." in module}
+    edges = {(module.split(".")[0], other.split(".")[0]) for module in graph for other in graph[module]}
+    return {name: {other for start, other in edges if start == name and other in folders - {name}} for name in folders}
+
+
 def modules_listed_by(folder):
     tree = ast.parse((PACKAGE.joinpath(*folder.split(".")) / "__init__.py").read_text(encoding="utf-8"))
     return re.findall(r"^(\w+)  ", ast.get_docstring(tree), flags=re.MULTILINE)
@@ -181,10 +188,18 @@ def test_the_parts_of_a_folder_have_an_order_in_which_each_imports_only_what_com
     assert in_circles(between_parts(import_graph(), folder)) == set()
 
 
+def test_the_folders_at_the_top_have_such_an_order_too():
+    assert in_circles(between_folders(import_graph())) == set()
+
+
 def test_a_circle_is_noticed():
     graph = {"a.x": {"b"}, "a.y": set(), "b": {"c"}, "c": {"a.x"}, "d": {"a.x"}}
     assert in_circles(graph) == {"a.x", "b", "c"}
     assert between_parts({"a.x.one": {"a.y"}, "a.y": {"a.x.two"}, "a.x.two": set()}, "a") == {"x": {"y"}, "y": {"x"}}
+    assert between_folders({"a.x": {"b.y", "c"}, "b.y": {"a.z"}, "a.z": set(), "c": {"b.y"}}) == {
+        "a": {"b"},
+        "b": {"a"},
+    }
 
 
 def test_only_plots_imports_matplotlib():

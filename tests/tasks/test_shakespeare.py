@@ -20,10 +20,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from theorems import drawn
 
+from transformer_lessons.basis import atomic
 from transformer_lessons.language.tokenization import tokenize
 from transformer_lessons.tasks import mock_play, shakespeare
 from transformer_lessons.tasks.shakespeare import clean, load, split
-from transformer_lessons.tools import atomic
 
 REAL = os.environ.get("SHAKESPEARE_TXT", "")
 WRITE = mock_play.write

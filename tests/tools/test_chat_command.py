@@ -14,9 +14,10 @@ import pytest
 import tiny_gguf
 import torch
 
+from transformer_lessons.basis import chat_model
 from transformer_lessons.language import gguf_model, sampling
 from transformer_lessons.language.chat import Conversation
-from transformer_lessons.tools import chat_model, model_commands
+from transformer_lessons.tools import model_commands
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -20,7 +20,9 @@ PACKAGE = Path(install.__file__).parents[1]
 LISTS = ["requirements.txt", "pyproject.toml", ".ci/constraints.txt"]
 
 
-@pytest.mark.parametrize("name", ["__init__", "__main__", "tools/__init__", "tools/install", "tools/chat_model"])
+@pytest.mark.parametrize(
+    "name", ["__init__", "__main__", "tools/__init__", "tools/install", "basis/__init__", "basis/chat_model"]
+)
 def test_what_runs_before_the_environment_needs_neither_packages_nor_a_new_python(name):
     tree = ast.parse((PACKAGE / f"{name}.py").read_text(encoding="utf-8"), feature_version=(3, 7))
     nodes = list(ast.walk(tree))

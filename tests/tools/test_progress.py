@@ -11,8 +11,9 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from transformer_lessons.basis import memory, terminal
 from transformer_lessons.exercises.checker.registry import EXERCISES
-from transformer_lessons.tools import install, memory, progress, terminal
+from transformer_lessons.tools import install, progress
 
 LESSONS = sorted((Path(__file__).parents[2] / "notebooks").glob("??_*.ipynb"))
 IMPORTS = "import torch\nfrom transformer_lessons.exercises import answer, check"

@@ -9,8 +9,8 @@ import re
 from html import escape
 from pathlib import Path
 
+from transformer_lessons.basis import atomic
 from transformer_lessons.language import checkpoints
-from transformer_lessons.tools import atomic
 
 LIVE = Path(__file__).with_name("pages") / "live"
 SCRIPTS = ("model.js", "tokens.js", "live.js")

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from transformer_lessons.tools import chat_model
+from transformer_lessons.basis import chat_model
 
 if TYPE_CHECKING:  # what compares notebooks needs no PyTorch
     from transformer_lessons.language.gguf_tokenizer import PublishedBytePairs

@@ -14,10 +14,10 @@ from typing import Any, TypeAlias
 import safetensors.torch
 import torch
 
+from transformer_lessons.basis import atomic
 from transformer_lessons.language.byte_pairs import BytePairs
 from transformer_lessons.language.tokenization import Vocabulary
 from transformer_lessons.models import Config, LanguageModel
-from transformer_lessons.tools import atomic
 
 Content: TypeAlias = dict[str, Any]  # tensors and plain values, in dictionaries and lists as deep as you like
 

@@ -58,9 +58,9 @@ if TYPE_CHECKING:  # a student's process is started by this file's path, and fin
     from transformer_lessons.marking.wire import Lines
 
 PACKAGE = Path(__file__).resolve().parent.parent
-# What no answer needs, or may not see. The tools that the finished implementation imports are loaded with it.
-APART = ("exercises", "marking", "tools", "__main__", "inspection.plots")
-OWN = ("tools.cells", "tools.numbers", "marking.confinement", "marking.lending", "marking.notebook", "marking.wire")
+# What no answer needs, or may not see. What the finished implementation imports of it is loaded with it.
+APART = ("basis", "exercises", "marking", "tools", "__main__", "inspection.plots")
+OWN = ("basis.cells", "basis.numbers", "marking.confinement", "marking.lending", "marking.notebook", "marking.wire")
 EXERCISES = f"{PACKAGE.name}.exercises"
 LOADED_LATE = ("numpy.random", "torch.fx.experimental.symbolic_shapes")  # by every fork, if not before
 

@@ -11,6 +11,8 @@ from pathlib import Path
 from tokenize import TokenError
 from typing import Any
 
+from transformer_lessons.basis import atomic
+from transformer_lessons.basis.words import joined
 from transformer_lessons.exercises.checker.card import blocks_of, card, coloured, marked_up
 from transformer_lessons.exercises.checker.parts import Part
 from transformer_lessons.exercises.questions.kinds import Choices, Question
@@ -24,8 +26,7 @@ from transformer_lessons.marking.report import in_pieces, page, safe, scores_of,
 from transformer_lessons.marking.results import Person, Row, heading_of, is_unreadable, name_of, own_name, parts_of
 from transformer_lessons.marking.tables import full_points
 from transformer_lessons.marking.verdicts import course
-from transformer_lessons.tools import atomic, reset
-from transformer_lessons.tools.words import joined
+from transformer_lessons.tools import reset
 
 STYLE = f"<style>\n{Path(__file__).with_name('feedback.css').read_text(encoding='utf-8')}</style>\n"
 KINDS = {"exercise": "Exercises", "hunt": "Bug hunts", "question": "Questions", "text": "In your own words"}

@@ -13,6 +13,7 @@ from datetime import date
 from itertools import chain, count
 from pathlib import Path
 
+from transformer_lessons.basis import atomic
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.marking import submissions, verdicts
 from transformer_lessons.marking.files import Submission
@@ -23,7 +24,6 @@ from transformer_lessons.marking.results import Person, Result, Row
 from transformer_lessons.marking.rosters import class_list
 from transformer_lessons.marking.sheets import points_from, read_table, taken_off
 from transformer_lessons.marking.workers import ENDED, share
-from transformer_lessons.tools import atomic
 
 FILLED = ("p1", "p2", "p3", "minus", "comment")  # by the reader of a text
 TEXTS = ("question", "who", "text", *FILLED, "flags")

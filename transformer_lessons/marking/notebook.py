@@ -17,9 +17,9 @@ from collections.abc import Collection, Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from transformer_lessons.basis.cells import ASKING, asked_in, names_in
+from transformer_lessons.basis.numbers import number_of
 from transformer_lessons.marking.naming import LONGEST
-from transformer_lessons.tools.cells import ASKING, asked_in, names_in
-from transformer_lessons.tools.numbers import number_of
 
 if TYPE_CHECKING:
     from transformer_lessons.marking.messages import Given, Items

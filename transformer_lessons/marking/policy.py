@@ -5,8 +5,8 @@ import json
 import re
 from pathlib import Path
 
+from transformer_lessons.basis import atomic
 from transformer_lessons.marking.submissions import lesson_of
-from transformer_lessons.tools import atomic
 
 POLICY = {
     "exercise": [1, 2, 3],  # by difficulty

@@ -7,6 +7,7 @@ from dataclasses import replace
 from math import ceil
 from typing import NamedTuple
 
+from transformer_lessons.basis import atomic
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.marking.marks import OWN, Class
 from transformer_lessons.marking.mistakes import (
@@ -38,7 +39,6 @@ from transformer_lessons.marking.report import (
     worth_telling,
 )
 from transformer_lessons.marking.verdicts import NOT_RUN
-from transformer_lessons.tools import atomic
 
 LINES = 16  # of an answer on a screen
 MANY = 0.4  # of the answers to a question, which are wrong

@@ -9,12 +9,13 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
+from transformer_lessons.basis import atomic, memory
 from transformer_lessons.exercises import sealing
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.questions.kinds import Choices, FreeText, Value
 from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.exercises.questions.question_pages import MODEL, POINTS
-from transformer_lessons.tools import atomic, memory, reset
+from transformer_lessons.tools import reset
 from transformer_lessons.tools.install import ROOT
 
 KEPT = "Kept for your teacher."

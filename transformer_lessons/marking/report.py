@@ -11,6 +11,7 @@ from math import log10
 from pathlib import Path
 from statistics import mean, median
 
+from transformer_lessons.basis import atomic
 from transformer_lessons.exercises.checker.card import blocks_of, marked_up
 from transformer_lessons.exercises.checker.card import card as verdict_card
 from transformer_lessons.exercises.questions.kinds import Choices, Value
@@ -32,7 +33,6 @@ from transformer_lessons.marking.results import Row, heading_of, is_unreadable, 
 from transformer_lessons.marking.submissions import in_short, lesson_of
 from transformer_lessons.marking.tables import full_points
 from transformer_lessons.marking.verdicts import BUT_FOR, NOT_RUN, TOO_SLOW, course
-from transformer_lessons.tools import atomic
 
 TEMPLATE = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
 SIGNS = {"passed": "✓", "failed": "✗", "untouched": "○", "missing": "–", "given": "…", "read": "✓", "not marked": "?"}

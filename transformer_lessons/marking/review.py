@@ -16,6 +16,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from transformer_lessons.basis import atomic
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.questions.kinds import FreeText
 from transformer_lessons.exercises.questions.lookup import all_questions
@@ -28,7 +29,7 @@ from transformer_lessons.marking.report import filled, page, safe, title_of
 from transformer_lessons.marking.results import Row, whose
 from transformer_lessons.marking.sheets import points_from, read_table, taken_off, written
 from transformer_lessons.marking.verdicts import TELLING, course, fresh_notebook, name_in_class, solution_digest
-from transformer_lessons.tools import atomic, reset
+from transformer_lessons.tools import reset
 
 RUN = 5  # words that hardly anybody writes in the same order by chance
 NEARLY, SHORTEST = 0.8, 10  # the share of words that two texts have in the same order, and how many words they need

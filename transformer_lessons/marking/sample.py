@@ -7,11 +7,12 @@ import re
 from pathlib import Path
 from typing import Any
 
+from transformer_lessons.basis import atomic, memory
+from transformer_lessons.basis.cells import checks_in
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.questions.kinds import Choices, FreeText, Value
 from transformer_lessons.exercises.questions.lookup import all_questions
-from transformer_lessons.tools import atomic, memory, reset
-from transformer_lessons.tools.cells import checks_in
+from transformer_lessons.tools import reset
 
 NAMES = """Ada Alan Amara Anna Ben Chen Chloe Diego Elif Emma Farid Femi Grace Hana Igor Ines Jonas Kofi Lea Liam Lucia
     Maya Mehmet Nina Noor Olga Omar Priya Rosa Sam Sofia Tariq Tomas Uma Vera Wei Yara Yusuf Zoe Zuri""".split()  # noqa: SIM905

@@ -6,9 +6,9 @@ import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
+from transformer_lessons.basis import atomic
+from transformer_lessons.basis.words import joined
 from transformer_lessons.marking.naming import CELL, cell
-from transformer_lessons.tools import atomic
-from transformer_lessons.tools.words import joined
 
 LONGEST = 1 << 20  # characters of a cell
 NAMES = ("full name", "vollständiger name", "nombre completo", "nom complet", "student")  # heads of their column

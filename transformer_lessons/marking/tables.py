@@ -10,12 +10,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from transformer_lessons.basis import atomic
 from transformer_lessons.marking.marks import Class
 from transformer_lessons.marking.naming import clean
 from transformer_lessons.marking.results import Row, is_unreadable, text_of
 from transformer_lessons.marking.sheets import NAMES, fullest, named_by, points_from, read_table, written
 from transformer_lessons.marking.submissions import in_short
-from transformer_lessons.tools import atomic
 
 LONG = ("student", "name", "lesson", "item", "kind", "status", "points", "max", "mistake", "flags", "file")
 NOT_READ = "not read"  # the status of a lesson that was handed in, but could not be read

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from transformer_lessons.basis.cells import cells_in, checks_in
 from transformer_lessons.exercises.checker import errors
 from transformer_lessons.exercises.checker.draws import Draws, compare, observe_all
 from transformer_lessons.exercises.checker.errors import cut, in_short
@@ -32,7 +33,6 @@ from transformer_lessons.marking.remote import Remote, Student
 from transformer_lessons.marking.results import Result, Row
 from transformer_lessons.marking.wire import Broken, unpack
 from transformer_lessons.tools import reset
-from transformer_lessons.tools.cells import cells_in, checks_in
 
 VARIANTS = []  # the files of a teacher's own exercises
 TELLING = 100  # nodes in a definition that is long enough to tell something

@@ -18,10 +18,10 @@ from typing import TypeAlias
 
 import torch
 
+from transformer_lessons.basis import atomic
 from transformer_lessons.marking import confinement, submissions, verdicts
 from transformer_lessons.marking.files import Submission
 from transformer_lessons.marking.process import Unavailable, time_and_state
-from transformer_lessons.tools import atomic
 
 READY, MARKED = "ready", "marked"  # what a worker says; anything else is why a notebook is to be tried again
 ENDED, NO_PROCESS = "it ends the process that marks it", "no process could be started here"

@@ -11,9 +11,9 @@ import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 
+from transformer_lessons.basis import atomic
+from transformer_lessons.basis.terminal import say
 from transformer_lessons.tasks import mock_play
-from transformer_lessons.tools import atomic
-from transformer_lessons.tools.terminal import say
 from transformer_lessons.validation import check_sizes
 
 URL = "https://www.gutenberg.org/cache/epub/100/pg100.txt"

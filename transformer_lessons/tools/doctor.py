@@ -14,7 +14,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from transformer_lessons.tools import chat_model, install, terminal
+from transformer_lessons.basis import chat_model, terminal
+from transformer_lessons.tools import install
 
 DESCRIPTION = """Show what is missing or worth knowing, and the command that fixes it: in your own
 environment if you use one, otherwise in .venv, which lab and test make. A line begins with a tick (fine), a
@@ -23,7 +24,7 @@ OLDEST, NEWEST = (3, 10), (3, 14)  # of the Pythons that the tests run with
 EXTRAS = ("lab", "test")  # what requirements.txt installs beyond the package's own needs
 WHERE = "import ipykernel, transformer_lessons; print(transformer_lessons.__file__)"
 DOWNLOAD = "from transformer_lessons.tasks import shakespeare; shakespeare.load()"
-FETCH = "from transformer_lessons.tools import chat_model; chat_model.fetch()"
+FETCH = "from transformer_lessons.basis import chat_model; chat_model.fetch()"
 LAB = f"{install.COMMAND} lab"
 
 

@@ -7,7 +7,8 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from transformer_lessons.tools import atomic, install, memory
+from transformer_lessons.basis import atomic, memory
+from transformer_lessons.tools import install
 
 DESCRIPTION = "Collect the lessons' new terms, and what they mean, on one page: notebooks/glossary.md."
 NEW_WORDS = "**New words.**"

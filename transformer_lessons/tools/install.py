@@ -15,7 +15,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from transformer_lessons.tools import chat_model, memory
+from transformer_lessons.basis import chat_model, memory
 
 ROOT = Path(__file__).resolve().parents[2]
 VENV = Path(os.environ.get("TRANSFORMER_LESSONS_VENV") or ROOT / ".venv").absolute()

@@ -15,14 +15,15 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
+from transformer_lessons.basis import chat_model
+from transformer_lessons.basis.terminal import say
 from transformer_lessons.inspection import live
 from transformer_lessons.language import batches, checkpoints, devices, gguf_model, pretrained, sampling, training
 from transformer_lessons.language.chat import Conversation, default_system
 from transformer_lessons.language.recipe import Recipe
 from transformer_lessons.models import LanguageModel
 from transformer_lessons.tasks import shakespeare
-from transformer_lessons.tools import chat_model, install
-from transformer_lessons.tools.terminal import say
+from transformer_lessons.tools import install
 from transformer_lessons.validation import check_sizes, check_split
 
 SHIPPED = checkpoints.SHIPPED

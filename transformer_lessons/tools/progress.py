@@ -14,8 +14,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from transformer_lessons.tools import install, memory, reset, terminal
-from transformer_lessons.tools.cells import cells_in, checks_in, names_in
+from transformer_lessons.basis import memory, terminal
+from transformer_lessons.basis.cells import cells_in, checks_in, names_in
+from transformer_lessons.tools import install, reset
 
 DESCRIPTION = """Show what you have solved, as your notebooks' verdicts remember it, and what comes next. With --run,
 or with a folder or a notebook: run copies of the notebooks, and show which exercises are solved in them. Only the

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from transformer_lessons.tools import atomic, memory
+from transformer_lessons.basis import atomic, memory
 from transformer_lessons.tools.install import COMMAND, ROOT
 
 DESCRIPTION = """Put a fresh copy of a lesson in its place. What was there is kept beside it: 03_scaling.ipynb

@@ -12,9 +12,9 @@ from functools import partial
 import torch
 import torch.nn.functional as F
 
+from transformer_lessons.basis import chat_model
 from transformer_lessons.language import gguf_model, long_context, sampling
 from transformer_lessons.language.gguf_file import GGUFFile
-from transformer_lessons.tools import chat_model
 
 PROMPT, LENGTH, ROUNDS = 20, 60, 5
 

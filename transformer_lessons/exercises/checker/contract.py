@@ -7,6 +7,7 @@ from typing import Any
 
 from torch import nn
 
+from transformer_lessons.basis.words import joined
 from transformer_lessons.exercises.checker.draws import Draws, inputs_for
 from transformer_lessons.exercises.checker.exercise import Exercise
 from transformer_lessons.exercises.checker.finding import Finding, named
@@ -14,7 +15,6 @@ from transformer_lessons.exercises.checker.parts import Part
 from transformer_lessons.exercises.checker.sandbox import Outcome
 from transformer_lessons.exercises.checker.values import kind_of
 from transformer_lessons.exercises.checker.weights import of_the_contract, parameters
-from transformer_lessons.tools.words import joined
 
 METHODS = ("__init__", "forward")
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from transformer_lessons.basis.words import joined
 from transformer_lessons.exercises.checker.agreement import Seen
 from transformer_lessons.exercises.checker.display import beside
 from transformer_lessons.exercises.checker.draws import compare, same, shown_inputs
@@ -12,7 +13,6 @@ from transformer_lessons.exercises.checker.exercise import Exercise, Mistake
 from transformer_lessons.exercises.checker.finding import Finding
 from transformer_lessons.exercises.checker.parts import Part
 from transformer_lessons.exercises.checker.values import capital, family, is_array, is_plain, numbers, parts
-from transformer_lessons.tools.words import joined
 
 
 def with_evidence(finding: Finding, seen: Seen, mistakes: tuple[Mistake, ...] = ()) -> Finding:

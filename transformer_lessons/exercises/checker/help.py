@@ -1,12 +1,12 @@
 """Hints, one at a time, and solutions on request."""
 
+from transformer_lessons.basis import memory
 from transformer_lessons.exercises.checker import card
 from transformer_lessons.exercises.checker.exercise import Exercise
 from transformer_lessons.exercises.checker.parts import plain_text
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.report import say
 from transformer_lessons.exercises.checker.verdict import names_like
-from transformer_lessons.tools import memory
 
 given = {}  # exercise → how many hints have been asked for
 

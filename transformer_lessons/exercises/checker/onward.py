@@ -9,8 +9,8 @@ import os
 from pathlib import Path
 from urllib.parse import quote
 
+from transformer_lessons.basis import memory
 from transformer_lessons.exercises.checker import card
-from transformer_lessons.tools import memory
 
 STYLE = "border-top: 1px solid #8a8a8a66; padding-top: 6px"
 

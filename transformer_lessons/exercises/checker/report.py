@@ -4,9 +4,9 @@ import json
 import os
 from dataclasses import asdict, dataclass
 
+from transformer_lessons.basis.terminal import LETTERS, MARKS
 from transformer_lessons.exercises.checker import card
 from transformer_lessons.exercises.checker.parts import Part, plain_text
-from transformer_lessons.tools.terminal import LETTERS, MARKS
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
+from transformer_lessons.basis.words import joined
 from transformer_lessons.exercises.checker.agreement import Seen
 from transformer_lessons.exercises.checker.comparison import alike, close
 from transformer_lessons.exercises.checker.draws import Draws, compare, inputs_for, make, once_for_draws
@@ -21,7 +22,6 @@ from transformer_lessons.exercises.checker.edits import RETURN, RightAnswer, Wro
 from transformer_lessons.exercises.checker.exercise import Candidate
 from transformer_lessons.exercises.checker.sandbox import Outcome, attempt
 from transformer_lessons.exercises.checker.values import capital, family, freeze, is_array, numbers
-from transformer_lessons.tools.words import joined
 
 MOST_CALLS = 1000
 MOST_IN_PARTS = 5

@@ -4,10 +4,10 @@ import difflib
 from functools import cache
 from pathlib import Path
 
+from transformer_lessons.basis.numbers import number_of
 from transformer_lessons.exercises.questions.kinds import Question
 from transformer_lessons.exercises.questions.question_pages import read_page
 from transformer_lessons.exercises.questions.reading import Unreadable, listed
-from transformer_lessons.tools.numbers import number_of
 
 LESSONS = sorted(int(path.stem.rpartition("_")[2]) for path in Path(__file__).parent.glob("lesson_*.md"))
 

@@ -6,8 +6,8 @@ from itertools import islice
 from math import isfinite
 from typing import Any
 
+from transformer_lessons.basis.words import joined
 from transformer_lessons.exercises.questions.arithmetic import LONGEST, calculated
-from transformer_lessons.tools.words import joined
 
 WITHOUT_TEXT = "This question is answered with letters alone, without their text."
 SINGLE = "This question is answered with a single number."

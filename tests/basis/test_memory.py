@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from transformer_lessons.basis import memory
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.questions.lookup import all_questions
-from transformer_lessons.tools import memory
 
 LESSONS = memory.lessons()
 

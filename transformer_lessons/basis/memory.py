@@ -15,7 +15,7 @@ from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
-from transformer_lessons.tools import atomic, chat_model
+from transformer_lessons.basis import atomic, chat_model
 
 ROOT = Path(__file__).resolve().parents[2]
 ELSEWHERE = "TRANSFORMER_LESSONS_SOLVED"  # an environment variable that names another file

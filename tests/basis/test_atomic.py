@@ -7,7 +7,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from transformer_lessons.tools import atomic
+from transformer_lessons.basis import atomic
 
 
 @pytest.fixture

@@ -10,7 +10,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from transformer_lessons.tools import chat_model, doctor, install
+from transformer_lessons.basis import chat_model
+from transformer_lessons.tools import doctor, install
 
 CONTENT = b"GGUF" + bytes(range(256)) * 1000
 
