@@ -191,10 +191,9 @@ def what_the_draws_show(observed, expected, logits, temperature, top_k, generato
         among = f"it is not among the {top_k} largest" if temperature else "its logit is not the largest"
         begin = "Token" if temperature else "At temperature 0, token"
         return f"{begin} {impossible[0][1]} is drawn, though {among} in its row."
-    found = temperature and not one_token_each(observed) and fitting_temperature(observed, expected, rows)
-    if found:
-        about = f"{found:.1f}" if found > 0.1 else f"{found:.1g}"
-        return f"Your tokens are drawn as often as they would be at a temperature of about {about}, not {temperature}."
+    fits = fitting_temperatures(observed, expected, rows) if temperature and not one_token_each(observed) else []
+    if fits:
+        return f"Your tokens are drawn as often as they would be at a temperature {compared(fits, temperature)}."
     for row, column in ((observed == 0) & (expected > 0.015)).nonzero().tolist():
         missing = f"Token {column} is never"
         if expected.shape != rows.shape:
@@ -203,16 +202,25 @@ def what_the_draws_show(observed, expected, logits, temperature, top_k, generato
     return "Some tokens are drawn too often and others too rarely: chance alone cannot explain this."
 
 
-def fitting_temperature(observed, expected, rows):
-    """The temperature that would give frequencies like all of these, if there is one."""
+def fitting_temperatures(observed, expected, rows):
+    """The temperatures that would give frequencies like all of these, the best one first."""
     inverses = torch.logspace(-2, 6, 640, dtype=torch.float64)
     scaled = rows * inverses[:, None, None]
     if expected.shape == rows.shape:
         scaled = scaled.masked_fill(plain(expected) == 0, -torch.inf)
     fitted = in_tens(scaled.softmax(dim=-1), vocabulary=rows.shape[1])
     off = np.nan_to_num(distributions.surprise(observed, fitted), nan=np.inf)
-    best = int(off.argmin())
-    return 1 / inverses[best].item() if off[best] < NEAR else None
+    return [1 / inverses[place].item() for place in off.argsort() if off[place] < NEAR]
+
+
+def compared(fits, temperature):
+    """The best of the temperatures that fit; where nearly flat chances fit many, only that it is another."""
+    if max(fits) < 2 * min(fits):
+        best = fits[0]
+        return f"of about {best:.1f}, not {temperature}" if best > 0.1 else f"of about {best:.1g}, not {temperature}"
+    if min(fits) > temperature:
+        return f"far above {temperature}"
+    return f"far below {temperature}" if max(fits) < temperature else f"other than {temperature}"
 
 
 def signs_of_drawing(observed, expected, logits, temperature, top_k, generator):
@@ -226,7 +234,7 @@ def signs_of_drawing(observed, expected, logits, temperature, top_k, generator):
         return [another] * (top_k is None and len(observed.unique()) > 1)
     if one_token_each(observed):
         return ["one draw for the whole batch"] * (not isinstance(observed, WithoutTheGenerator))
-    return [another] * bool(fitting_temperature(observed, expected, logits[:GROUPS]))
+    return [another] * bool(fitting_temperatures(observed, expected, logits[:GROUPS]))
 
 
 setup = Setup(
