@@ -1,10 +1,12 @@
   // Lesson 11: an induction head made by hand. A head in the first layer notes at each token which one came before it; a head
   // in the second looks for a token that came after the current one, and copies it.
   const MOST = 18, first = data.tokens;
-  hint('Press a word to change it', '', '. Below each stands what the head in the first layer has noted: the word before. The bluer a word, the more the last one looks at it.');
+  hint('Press a word to change it', '', '. Below each stands what the head in the first layer has noted: the word before. Blue: where the last word looks. Dotted: the word that is noted there.');
   const sliders = make('div', {className: 'sliders'}, stage);
   const factor = slider('Scores ×', {min: 0, max: 10, step: 1, value: data.factor}, String, sliders, show);
   const row = make('div', {className: 'pieces', role: 'group', ariaLabel: 'The text, word by word'}, stage);
+  row.style = 'position: relative; row-gap: 40px; padding-top: 40px';
+  const arcs = draw('svg', {'aria-hidden': 'true', style: 'position: absolute; inset: 0; width: 100%; height: 100%; max-width: none; pointer-events: none'});
   const buttons = make('div', {}, stage);
   const write = make('button', {type: 'button', onclick: () => { tokens.push(best); show(); }}, buttons);
   const notes = make('button', {type: 'button', onclick: () => { noted = !noted; show(); }}, buttons);
@@ -14,7 +16,7 @@
   const rows = data.words.map(word => {
     const line = make('div', {className: 'chance'}, chart);
     make('span', {textContent: word}, line);
-    return {fill: bar(make('span', {}, line)), share: make('span', {}, line)};
+    return {line, fill: bar(make('span', {}, line)), share: make('span', {}, line)};
   });
   let tokens = [...first], noted = true, best = 0;
 
@@ -23,6 +25,23 @@
     show();
     row.children[place].focus();
   }
+
+  // From the last word to those that it looks at, and from these to the word before, which they have noted.
+  function look(weights, now, before) {
+    arcs.replaceChildren();
+    const line = (from, to, attributes) => {
+      const [one, other] = [from, to].map(place => row.children[place]), middle = ({offsetLeft, offsetWidth}) => offsetLeft + offsetWidth / 2;
+      const below = other.offsetTop < one.offsetTop, end = other.offsetTop + (below ? other.offsetHeight : 0), bend = below ? 30 : -36;
+      draw('path', {d: `M${middle(one)} ${one.offsetTop}C${middle(one)} ${one.offsetTop - 36} ${middle(other)} ${end + bend} ${middle(other)} ${end}`,
+        fill: 'none', 'stroke-linecap': 'round', ...attributes}, arcs);
+    };
+    weights.forEach((weight, place) => {
+      if (weight > 0.02) line(tokens.length - 1, place, {stroke: 'var(--weight)', 'stroke-width': 0.8 + 5 * weight, opacity: 0.3 + 0.7 * weight});
+      if (before[place] === now) line(place, place - 1, {stroke: 'var(--key)', 'stroke-width': 2.5, 'stroke-dasharray': '1 5'});
+    });
+  }
+  let redraw = () => {};
+  new ResizeObserver(() => redraw()).observe(row);
 
   function show() {
     const now = tokens.at(-1), before = tokens.map((_, place) => noted && place ? tokens[place - 1] : -1);
@@ -35,9 +54,12 @@
       if (place === tokens.length - 1) button.style.borderColor = 'var(--query)';
       make('small', {textContent: before[place] < 0 ? '–' : `after ${data.words[before[place]]}`, style: before[place] === now ? 'font-weight: 700; color: inherit' : ''}, button);
       return button;
-    }));
-    rows.forEach(({fill, share}, word) => {
+    }), arcs);
+    redraw = () => look(weights, now, before);
+    redraw();
+    rows.forEach(({line, fill, share}, word) => {
       fill(shares[word]);
+      line.style.fontWeight = word === best ? 600 : 400;
       share.textContent = two(shares[word]);
     });
     Object.assign(write, {textContent: `Write “${data.words[best]}”`, disabled: tokens.length >= MOST});

@@ -6,21 +6,27 @@
   const answers = slider('Key at position', {...range, value: data.key_at}, say, sliders, show);
   const both = slider('Both moved by', {min: -data.last, max: data.last, step: 1, value: 0}, say, sliders, shift);
   const view = make('div', {className: 'view'}, stage);
+  const at = (angle, far) => `${75 + far * Math.cos(angle)} ${75 - far * Math.sin(angle)}`;
   const faces = data.frequencies.map((frequency, pair) => {
     const side = make('div', {}, view);
     make('p', {className: 'name', textContent: `Pair ${pair}: ω = ${frequency}`}, side);
     const face = draw('svg', {viewBox: '0 0 150 150', width: 136, height: 136, role: 'img'}, side);
     draw('circle', {cx: 75, cy: 75, r: 70, fill: 'none', stroke: 'var(--faint)'}, face);
-    const hand = (colour, dash) => draw('line', {x1: 75, y1: 75, stroke: colour, 'stroke-width': 4, 'stroke-linecap': 'round',
-      'stroke-dasharray': dash}, face);
-    const found = {face, query: hand('var(--query)', 'none'), key: hand('var(--key)', '8 6')};
-    const score = make('div', {}, side);
-    return {...found, score};
+    draw('path', {d: [...Array(12).keys()].map(hour => `M${at(hour * Math.PI / 6, 70)}L${at(hour * Math.PI / 6, hour % 3 ? 66 : 63)}`).join(''),
+      stroke: 'var(--line)'}, face);
+    const between = draw('path', {fill: 'var(--output)', 'fill-opacity': 0.22}, face);
+    const hand = (colour, dash) => [draw('line', {x1: 75, y1: 75, stroke: colour, 'stroke-width': 4, 'stroke-linecap': 'round',
+      'stroke-dasharray': dash}, face), draw('circle', {r: 5.5, fill: colour}, face)];
+    const found = {face, between, query: hand('var(--query)', 'none'), key: hand('var(--key)', '8 6')};
+    draw('circle', {cx: 75, cy: 75, r: 3, fill: 'var(--text)'}, face);
+    const score = make('div', {}, side), number = make('b', {}, score), fill = bar(score, true);
+    score.lastChild.style = 'width: 100%; margin-top: 4px';
+    return {...found, number, fill};
   });
   const legend = make('p', {}, stage);
   make('span', {textContent: 'Solid: the query. ', style: 'color: var(--query)'}, legend);
   make('span', {textContent: 'Dashed: the key. ', style: 'color: var(--key)'}, legend);
-  legend.append('Each is turned by its position times the frequency ω. Under each clock: the dot product of the two hands.');
+  legend.append('Each is turned by its position times the frequency ω. Shaded: the angle between the hands. Under each clock: their dot product.');
   let last = 0;
 
   function shift() {  // as far as both can go
@@ -39,14 +45,18 @@
   }
 
   function show() {
-    const parts = faces.map(({face, query, key, score}, pair) => {
-      const hands = [[data.query, asks, query], [data.key, answers, key]].map(([vector, where, line]) => {
+    const parts = faces.map(({face, between, query, key, number, fill}, pair) => {
+      const hands = [[data.query, asks, query], [data.key, answers, key]].map(([vector, where, [line, tip]]) => {
         const hand = turned(vector.slice(2 * pair, 2 * pair + 2), where.value * data.frequencies[pair]);
-        set(line, {x2: 75 + 60 * hand[0], y2: 75 - 60 * hand[1]});
+        set(line, {x2: 75 + 58 * hand[0], y2: 75 - 58 * hand[1]});
+        set(tip, {cx: 75 + 58 * hand[0], cy: 75 - 58 * hand[1]});
         return hand;
       });
-      const product = dot(...hands);
-      score.textContent = two(product);
+      const product = dot(...hands), [one, other] = hands.map(([x, y]) => Math.atan2(y, x));
+      const ahead = Math.sin(other - one) > 0 ? 0 : 1;  // the shorter way round
+      set(between, {d: `M75 75L${at(one, 30)}A30 30 0 0 ${ahead} ${at(other, 30)}Z`});
+      number.textContent = two(product);
+      fill(product);
       set(face, {'aria-label': `Pair ${pair}: the dot product of the two hands is ${two(product)}`});
       return product;
     });

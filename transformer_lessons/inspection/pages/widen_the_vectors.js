@@ -5,22 +5,29 @@
   const sides = [['Unscaled', () => 1], ['Divided by √d', Math.sqrt]].map(([name, scale]) => {
     const side = make('div', {}, view);
     make('p', {className: 'name', textContent: name}, side);
-    const size = 30, left = 66;
-    const picture = draw('svg', {viewBox: `0 0 ${left + 6 * size + 70} ${4 * size + 40}`, width: left + 6 * size + 70,
-      height: 4 * size + 40, role: 'img'}, side);
-    const put = (x, y, text, anchor = 'middle') => {
-      const label = draw('text', {x, y, 'text-anchor': anchor}, picture);
+    const size = 36, left = 58, right = left + 6 * size + 10, high = 34;
+    const picture = draw('svg', {viewBox: `0 0 ${right + 52} ${4 * high + 26}`, width: right + 52, height: 4 * high + 26, role: 'img'}, side);
+    const put = (x, y, text, anchor = 'middle', style = '') => {
+      const label = draw('text', {x, y, 'text-anchor': anchor, style}, picture);
       label.textContent = text;
       return label;
     };
-    put(left + 3 * size, 14, 'keys');
-    put(left + 6 * size + 35, 14, 'slope');
+    const quiet = 'fill: var(--quiet); font-size: 12px';
+    data.keys.forEach((_, key) => put(left + (key + 0.5) * size - 1, 15, `key ${key}`, 'middle', quiet));
+    put(right, 15, 'slope', 'start', quiet);
     const rows = data.queries.map((_, query) => {
-      const y = 22 + query * size;
-      put(left - 6, y + 20, `query ${query}`, 'end');
-      const squares = data.keys.map((_, key) => draw('rect', {x: left + key * size, y, width: size - 2, height: size - 2,
-        fill: 'var(--weight)', stroke: 'var(--line)', 'stroke-width': 0.5}, picture));
-      return {squares, slope: put(left + 6 * size + 35, y + 20, '')};
+      const y = 22 + query * high;
+      put(left - 8, y + 21, `query ${query}`, 'end', quiet);
+      const squares = data.keys.map((_, key) => {
+        const place = {x: left + key * size, y, width: size - 2, height: high - 2, rx: 4, fill: 'var(--weight)'};
+        draw('rect', {...place, 'fill-opacity': 0.06}, picture);
+        const square = draw('rect', {...place, style: 'transition: fill-opacity 0.25s'}, picture);
+        return {square, number: put(left + (key + 0.5) * size - 1, y + 20, '', 'middle', 'font-size: 12px; transition: fill 0.25s')};
+      });
+      draw('rect', {x: right, y: y + 23, width: 50, height: 5, rx: 2, fill: 'var(--output)', 'fill-opacity': 0.15}, picture);
+      const part = draw('rect', {x: right, y: y + 23, width: 50, height: 5, rx: 2, fill: 'var(--output)',
+        style: `transform-origin: ${right}px 0; transition: transform 0.25s`}, picture);
+      return {squares, slope: put(right, y + 18, '', 'start', 'fill: var(--output); font-weight: 600'), part};
     });
     return {name, scale, picture, rows};
   });
@@ -37,8 +44,14 @@
     for (const {name, scale, picture, rows} of sides) {
       const found = numbersAt(d, scale(d));
       found.forEach(({weights, slope}, query) => {
-        weights.forEach((weight, key) => set(rows[query].squares[key], {'fill-opacity': weight}));
+        weights.forEach((weight, key) => {
+          const {square, number} = rows[query].squares[key];
+          set(square, {'fill-opacity': weight});
+          number.textContent = two(weight);
+          number.style.fill = weight > 0.7 ? 'var(--paper)' : 'var(--text)';
+        });
         rows[query].slope.textContent = two(slope);
+        rows[query].part.style.transform = `scaleX(${slope})`;
       });
       const words = `${name}: largest weights ${found.map(row => two(Math.max(...row.weights))).join(', ')}; `
         + `slopes ${found.map(row => two(row.slope)).join(', ')}`;
