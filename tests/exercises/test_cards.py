@@ -200,8 +200,8 @@ def right(name):
 def test_a_pass_says_how_much_of_the_lesson_is_solved_and_links_what_comes_next(cards, solved):
     check("softmax", right("softmax"))
     page = cards[-1][1]
-    assert "1 of 2 exercises in this lesson solved. Next: read on to question 1.6" in " ".join(words(text_of(page)))
-    (step,) = [step for step in memory.steps(memory.lessons()[0]) if step.name == "1.6"]
+    assert "1 of 2 exercises in this lesson solved. Next: read on to question 1.5" in " ".join(words(text_of(page)))
+    (step,) = [step for step in memory.steps(memory.lessons()[0]) if step.name == "1.5"]
     assert f'href="01_self_attention.mine.ipynb#cell-id={step.cell}"' in page
     assert 'Other right ways to write it: <code>solution("softmax")</code>' in page
     answer("1.1", 4)
