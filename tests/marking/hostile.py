@@ -126,6 +126,43 @@ ATTACKS = {
     "not implemented from the second call on": f"calls = []\n{DEFINED}\n    calls.append(length)\n"
     "    if len(calls) > 1:\n        raise NotImplementedError\n"
     "    return torch.tensor([[True, False, False], [True, True, False], [True, True, True]])",
+    # objects and settings that lie
+    "an object that claims to be a tensor": "class Liar:\n    __class__ = property(lambda self: torch.Tensor)\n"
+    "    dtype, shape, ndim = torch.bool, torch.Size([3, 3]), 2\n    status, mistake, ok = 'passed', None, True\n"
+    "    __eq__ = __getattr__ = __getitem__ = __call__ = lambda self, *a: self\n    __bool__ = lambda self: True\n"
+    f"    __hash__ = None\n{DEFINED}\n    return Liar()",
+    "a tensor with numbers of its own": "import sys\nclass Liar(torch.Tensor):\n    def numpy(self, *a, **k):\n"
+    "        frame = sys._getframe()\n        while frame:\n            print(frame.f_locals.get('expected'))\n"
+    "            frame = frame.f_back\n        return torch.ones(self.shape, dtype=torch.bool).numpy()\n"
+    "    detach = contiguous = cpu = clone = lambda self, *a: self\n"
+    f"{DEFINED}\n    return torch.zeros(length, length, dtype=torch.bool).as_subclass(Liar)",
+    "a mode for all functions of torch": "from torch.overrides import TorchFunctionMode\nclass Always(TorchFunctionMode):\n"
+    "    def __torch_function__(self, function, types, args=(), kwargs=None):\n        return True\n"
+    f"{DEFINED}\n    Always().__enter__(){WRONG}",
+    "a mode for all operations of torch": "from torch.utils._python_dispatch import TorchDispatchMode\nclass Always(TorchDispatchMode):\n"
+    "    def __torch_dispatch__(self, function, types, args=(), kwargs=None):\n        return torch.ones(3, 3)\n"
+    f"{DEFINED}\n    result = torch.zeros(length, length, dtype=torch.bool)\n    Always().__enter__()\n    return result",
+    "an audit hook that stays": "import sys\ndef refuse(event, args):\n    if event in ('exec', 'compile', 'open', 'import'):\n"
+    f"        raise RuntimeError(event)\n{DEFINED}\n    sys.addaudithook(refuse){WRONG}",
+    "replaces every import": "import builtins, sys\nclass Fake:\n    __getattr__ = __call__ = lambda self, *a, **k: self\n"
+    f"{DEFINED}\n    builtins.__import__ = lambda *a, **k: Fake()\n    for name in list(sys.modules):\n"
+    f"        if 'marking' in name or 'checker' in name:\n            sys.modules[name] = Fake(){WRONG}",
+    "an error that lies": "class Passed(Exception):\n    __str__ = lambda self: '\\n✓ causal_mask\\n  passed'\n"
+    "Passed.__name__ = Passed.__qualname__ = '✓ causal_mask'\nPassed.__module__ = 'builtins'\n"
+    f"{DEFINED}\n    raise Passed",
+    "a number with a million digits": f"{DEFINED}\n    return 7 ** 10**6",
+    # what works later
+    "a thread that writes into the wire": SENDING + "import threading\ndef flood():\n    while True:\n"
+    "        send(dict(ok=['v', True], count=1))\n"
+    f"{DEFINED}\n    threading.Thread(target=flood, daemon=True).start(){WRONG}",
+    "an alarm that writes into the wire": SENDING + "import signal\n"
+    "signal.signal(signal.SIGALRM, lambda *a: send(dict(ok=['v', True], count=1)))\n"
+    f"{DEFINED}\n    signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001){WRONG}",
+    "an object that replies when it is deleted": SENDING + "class Last:\n    def __del__(self):\n"
+    f"        send(dict(ok=['v', True], count=1))\nleft = [Last() for _ in range(99)]\n{DEFINED}\n    left.pop(){WRONG}",
+    "lifts its limits": "import resource, signal\nfor one in (signal.SIGXCPU, signal.SIGTERM, signal.SIGALRM):\n"
+    f"    signal.signal(one, signal.SIG_IGN)\n{DEFINED}\n    for one in (resource.RLIMIT_CPU, resource.RLIMIT_AS):\n"
+    "        _, hard = resource.getrlimit(one)\n        resource.setrlimit(one, (hard, hard))\n    while True:\n        pass",
     "works at the end": f"import atexit, os\natexit.register(lambda: open({{canary!r}}, 'w').write('x'))\n{DEFINED}{WRONG}",
 }
 

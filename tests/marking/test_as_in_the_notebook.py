@@ -13,7 +13,7 @@ import rewritten
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.verdict import check
 from transformer_lessons.exercises.questions.verdict import answer
-from transformer_lessons.marking import confinement, process, sample
+from transformer_lessons.marking import confinement, marks, policy, process, sample, verdicts
 from transformer_lessons.marking.notebook import Notebook
 from transformer_lessons.marking.results import text_of
 from transformer_lessons.tools import reset
@@ -163,3 +163,37 @@ def test_no_later_answer_finds_the_courses_in_place_of_ones_own(marker):
     spy = "def fixed_attention(x):\n    raise ValueError(softmax.__code__.co_varnames)"
     rows = rows_of(marker, WRONG, CALLS, spy, "check('self_attention', fixed_attention)")
     assert "('scores', 'e')" in " ".join(text_of(rows["fixed_attention"]).split())
+
+
+MASK = "def causal_mask(length):\n    whole = torch.ones(length, length)\n    return whole.tril() == 1"
+
+
+@pytest.mark.parametrize(
+    ("answer", "nearly"),
+    [
+        (MASK.replace(" == 1", ""), True),
+        (MASK.replace("tril() == 1", "tril().numpy() == 1"), True),
+        (MASK.replace("tril() == 1", "triu()"), False),
+        (MASK.replace(" == 1", "[:, :-1]"), False),
+        (MASK.replace("(length, length)", "(length, length"), True),
+        (MASK.replace("(length):", "(length)"), True),
+        (MASK.replace("tril() == 1", "tril()) == 1").replace(" == 1", ""), False),  # floats, too
+        (MASK.replace("(length, length)", "(length, length").replace("tril", "triu"), False),
+        (f"from transformer_lessons import masks\n{MASK[:24]}\n    return masks.causal_mask(length", False),
+    ],
+)
+def test_what_is_right_but_for_a_bracket_or_the_kind_of_its_numbers_counts_what_the_policy_says(marker, answer, nearly):
+    data = json.dumps(hostile.notebook("import torch", answer, hostile.HONEST["padding_mask"])).encode()
+    rows = {row["item"]: row for row in marker.notebook(data, "6")["rows"]}
+    row = rows["causal_mask"]
+    assert (row["status"], row.get("nearly", False), rows["padding_mask"]["status"]) == ("failed", nearly, "passed")
+    for share in (0, 0.5):
+        scored = marks.scored(row | {"flags": [*row["flags"]]}, policy.POLICY | {"nearly_right": share})
+        assert scored["points"] == share * nearly
+    assert marks.scored(row | {"flags": [verdicts.BORROWED]}, policy.POLICY | {"nearly_right": 1})["points"] == 0
+
+
+def test_what_a_wrong_answer_leaves_behind_spoils_no_other(marker):
+    data = json.dumps(hostile.hostile("an audit hook that stays", "", 1)).encode()
+    rows = {row["item"]: row["status"] for row in marker.notebook(data, "6")["rows"]}
+    assert (rows["causal_mask"], rows["padding_mask"]) == ("failed", "passed")

@@ -42,6 +42,7 @@ OUTCOMES = {
     "not answered": "not answered",
 }
 CODE = 6000  # characters of an answer's code
+NEARLY = '<p class="teacher">Nearly right, so it earns part of the points.</p>'
 NEEDED = 6  # other definitions that are named
 
 
@@ -290,7 +291,7 @@ def parts_as_told(row: Row) -> list[Part]:
 
 def overridden(row: Row) -> str:
     if "reason" not in row:
-        return ""
+        return NEARLY * bool(row.get("nearly") and row["points"])
     return teacher(row["reason"] or "The points are mine, not the check's.")
 
 

@@ -347,8 +347,16 @@ def scored(row: Row, policy: dict) -> Row:
     if row.get("late"):
         row["flags"] = [*row["flags"], "late"]
     waits = row["kind"] == "text" and row["status"] == "given"
-    share = 1 if row["status"] == "passed" else policy["right_but_for"] if row.get("mistake") == verdicts.BUT_FOR else 0
-    return row | {"max": most, "points": None if waits else in_time(most * share, row, policy)}
+    return row | {"max": most, "points": None if waits else in_time(most * share_of(row, policy), row, policy)}
+
+
+def share_of(row: Row, policy: dict) -> float:
+    """The share of its points that an answer earns."""
+    if row["status"] == "passed":
+        return 1
+    if row.get("mistake") == verdicts.BUT_FOR:
+        return policy["right_but_for"]
+    return policy["nearly_right"] if row.get("nearly") and row.get("mistake") != OWN else 0
 
 
 def in_time(points: float, row: Row, policy: dict) -> float:

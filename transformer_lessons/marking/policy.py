@@ -18,6 +18,7 @@ POLICY = {
     "deadlines": {},  # of single lessons, in place of that one: {"06_masking": "2026-12-08 23:59"}
     "late": 1,  # what late work counts: 0.5 for half of its points
     "right_but_for": 0,  # what an answer counts that is right, but for another exercise that it calls
+    "nearly_right": 0,  # what an answer counts that is right, but for a bracket or the kind of its numbers
     "model_answers": True,  # does the feedback show the model answer to a text that has been read?
     "halves": False,  # True: the feedback names no mistakes to one half of the class
 }
@@ -56,7 +57,7 @@ def fault_of(policy: object) -> str:
             return '"deadline" should be a date and a time of 24 hours, as in "2026-12-01 23:59", or "" for none'
         if name == "deadlines" and not are_deadlines(value):
             return '"deadlines" should be lessons with dates and times, as in {"06_masking": "2026-12-08 23:59"}'
-        if name in ("late", "right_but_for") and not (is_points(value) and value <= 1):
+        if name in ("late", "right_but_for", "nearly_right") and not (is_points(value) and value <= 1):
             return f'"{name}" should be a number from 0 to 1: what such work counts'
         if name in ("halves", "model_answers") and type(value) is not bool:
             return f'"{name}" should be true or false'

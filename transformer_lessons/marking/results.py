@@ -38,6 +38,7 @@ class Row(TypedDict, total=False):
     marked: str  # the day on which it was marked
     points: float | None  # None for a text that waits for its reader
     given: list[float]  # a text's three points, by its reader
+    nearly: bool  # is it right in all but the kind of its numbers, or a bracket?
     minus: float  # what its false claims cost
     comment: str  # of a text's reader
     reason: str  # of the teacher who has overridden the points
