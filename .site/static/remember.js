@@ -1,4 +1,4 @@
-// What this browser remembers: answers, playgrounds that were tried, wrong lines that were found, code that was typed, sections that were folded, and where to continue. Nothing is sent anywhere.
+// What this browser remembers: answers, playgrounds that were tried, wrong lines that were found, code that was typed, sections that were folded or read, and where to continue. Nothing is sent anywhere.
 (() => {
   const KEY = 'transformer-lessons', all = (selector, inside = document) => [...inside.querySelectorAll(selector)];
 
@@ -13,6 +13,7 @@
       .filter(([, lesson]) => isObject(lesson) && Array.isArray(lesson.questions) && typeof lesson.title === 'string' && typeof lesson.page === 'string')),
     folded: Object.fromEntries(Object.entries(isObject(kept?.folded) ? kept.folded : {})
       .filter(([, sections]) => Array.isArray(sections) && sections.every(section => typeof section === 'string'))),
+    places: Object.fromEntries(Object.entries(isObject(kept?.places) ? kept.places : {}).filter(([, section]) => typeof section === 'string')),
     last: typeof kept?.last === 'string' ? kept.last : '',
   });
   let held = null;
@@ -142,14 +143,15 @@
     if (first) first.hidden = Boolean(next) && next.address.split('#')[0] === first.getAttribute('href');  // both would lead to lesson 1
     if (next) start.prepend(Object.assign(document.createElement('a'), {className: 'button continue', href: next.address, textContent: next.words}), ' ');
     const forget = document.querySelector('.forget');
-    if (forget) forget.hidden = !kept.last && !['answers', 'tried', 'lines', 'code', 'folded'].some(kind => Object.keys(kept[kind]).length);
+    if (forget) forget.hidden = !kept.last && !['answers', 'tried', 'lines', 'code', 'folded', 'places'].some(kind => Object.keys(kept[kind]).length);
   }
 
   function goOn(kept) {  // the first open question of the lesson that was read last, or the lesson after it
     const lesson = kept.lessons[kept.last];
     if (!lesson) return null;
     const {known, open} = progress(kept, kept.last);
-    if (open.length) return {address: `notebooks/${lesson.page}${open.length < known.length ? `#question-${open[0]}` : ''}`,
+    const place = open.length < known.length ? `#question-${open[0]}` : kept.places[lesson.page] ? `#${kept.places[lesson.page]}` : '';
+    if (open.length) return {address: `notebooks/${lesson.page}${place}`,
       words: open.length < known.length ? `Continue at ${open[0]}` : `Continue with lesson ${kept.last}`};
     const after = document.querySelector(`.path > li[data-lesson="${Number(kept.last) + 1}"] a`);
     return after && {address: after.getAttribute('href'), words: `Continue with lesson ${Number(kept.last) + 1}`};
@@ -217,8 +219,9 @@
   field.oninput = async () => {
     field.onfocus();
     await ready;
-    const {best, words} = finder.find(field.value);
-    list.replaceChildren(...(words.length ? best.slice(0, most) : []).map(thing => {
+    const {best, words, right} = finder.find(field.value), shown = words.length ? best.slice(0, most) : [];
+    const meant = shown.length && right.join() !== words.join() ? [Object.assign(document.createElement('li'), {className: 'meant', textContent: `Found for “${right.join(' ')}”`})] : [];
+    list.replaceChildren(...meant, ...shown.map(thing => {
       const item = document.createElement('li');
       const link = item.appendChild(Object.assign(document.createElement('a'), {href: up + thing.address, textContent: curled(thing.title)}));
       link.append(Object.assign(document.createElement('small'), {textContent: thing.kind}));

@@ -544,8 +544,8 @@ def cells_run(browser, site):
 
 
 def in_place(browser, site):
-    """Below a lesson stands which of its sections is read, and an arrow leads to the next; extras are folded until
-    the lesson is presented, or one is asked for.
+    """Below a lesson stands which of its sections is read, and an arrow leads to the next; who comes back may continue
+    there; extras are folded until the lesson is presented, or one is asked for.
     """
     faults = []
     for width, height in ((390, 844), (1366, 768)):
@@ -559,6 +559,12 @@ def in_place(browser, site):
         on, *_ = browser.execute_script(PLACE)
         if not (1 <= at < of and on == at + 1 and name and extras >= 4):
             faults.append(f"{width} px wide: section {at} of {of}, {name!r}, then {on}; {extras} extras")
+        visit(browser, "about:blank")
+        visit(browser, (site / "notebooks/07_full_model.html").as_uri())
+        told = browser.find_element(By.CSS_SELECTOR, ".actions .continue").text
+        left = browser.execute_script("return document.querySelector('.place .now small').textContent")
+        if told != f"Continue at section {on}" or not re.fullmatch(r"about \d+ min left", left):
+            faults.append(f"{width} px wide: who comes back to section {on} reads {told!r}, and {left!r} below")
         visit(browser, "about:blank")
         visit(
             browser,
@@ -652,13 +658,19 @@ def by_hand(browser, site):
 
 
 def typing(browser, site):
-    """Results appear below the search field as one types, and lead to their pages."""
+    """Results appear below the search field as one types, and lead to their pages; a corrected word is told."""
     see(browser, 1300, "light")
     visit(browser, (site / "notebooks/03_scaling.html").as_uri())
     browser.find_element(By.CSS_SELECTOR, ".sidebar-search").send_keys("softmax")
     WebDriverWait(browser, 30).until(lambda b: b.find_elements(By.CSS_SELECTOR, ".quick a"))
     links = [link.get_attribute("href") for link in browser.find_elements(By.CSS_SELECTOR, ".quick a")]
-    return list(dead(links, {})) + loud(browser)
+    told = "return document.querySelector('.quick .meant')?.textContent"
+    faults = ["what is spelt right is corrected"] if browser.execute_script(told) else []
+    browser.find_element(By.CSS_SELECTOR, ".sidebar-search").send_keys(Keys.BACKSPACE * 2, "x")
+    time.sleep(1)
+    if browser.execute_script(told) != "Found for “softmax”":
+        faults.append(f"of softmx it says {browser.execute_script(told)}")
+    return faults + list(dead(links, {})) + loud(browser)
 
 
 FOLLOWS = """
