@@ -11,8 +11,8 @@ from verdicts import verdict
 
 from transformer_lessons.exercises.checker.draws import first_draws
 from transformer_lessons.exercises.checker.registry import EXERCISES
-from transformer_lessons.exercises.checker.sandbox import attempt
 from transformer_lessons.exercises.checker.verdict import judge
+from transformer_lessons.running.sandbox import attempt
 
 
 def number_of_mistakes():

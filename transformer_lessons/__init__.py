@@ -52,6 +52,11 @@ Everything else lives in a folder named for what it does.
     inspection.explorer        every head of a model, query by query
     inspection.playgrounds     pages that let readers play with a lesson's numbers
     inspection.live            a language model at work in a web page, without a server
+    running.values             what an answer returns or is given: described, read as numbers, copied
+    running.errors             an error in the same words everywhere, and the learner's line that raised it
+    running.emptiness          does a function do anything at all?
+    running.global_state       everything global that an answer could change, saved and restored
+    running.sandbox            one call, with a time limit
     exercises                  the checks that name the mistake, and the questions
     tools.install              the environment that the README's two commands make
     tools.glossary             the course's terms, collected from the lessons

@@ -7,7 +7,7 @@ from torch import nn
 
 from transformer_lessons import attention
 from transformer_lessons.exercises import check
-from transformer_lessons.exercises.checker.sandbox import LIMITS
+from transformer_lessons.running.sandbox import LIMITS
 
 NAME = "scaled_dot_product_attention"
 

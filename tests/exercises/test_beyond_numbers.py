@@ -12,7 +12,7 @@ import torch
 from transformer_lessons import first_steps
 from transformer_lessons.exercises import check
 from transformer_lessons.exercises.checker.registry import EXERCISES
-from transformer_lessons.exercises.checker.sandbox import Limits
+from transformer_lessons.running.sandbox import Limits
 
 resource = pytest.importorskip("resource")
 

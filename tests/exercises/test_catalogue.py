@@ -18,10 +18,10 @@ from transformer_lessons.exercises import check
 from transformer_lessons.exercises.checker.comparison import alike
 from transformer_lessons.exercises.checker.draws import Draws, observe, same
 from transformer_lessons.exercises.checker.exercise import CATALOGUE
-from transformer_lessons.exercises.checker.global_state import standard_state
 from transformer_lessons.exercises.checker.registry import EXERCISES, file_of
-from transformer_lessons.exercises.checker.sandbox import attempt
 from transformer_lessons.exercises.checker.verdict import judge, judge_outcomes
+from transformer_lessons.running.global_state import standard_state
+from transformer_lessons.running.sandbox import attempt
 
 ALWAYS = range(5)
 

@@ -9,12 +9,12 @@ import pytest
 import torch
 from reported import verdict, words_of
 
-from transformer_lessons.exercises.checker import errors, sandbox
 from transformer_lessons.exercises.checker.draws import first_draws, observe
 from transformer_lessons.exercises.checker.finding import Finding
 from transformer_lessons.exercises.checker.parts import Part
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.verdict import placed
+from transformer_lessons.running import errors, sandbox
 
 
 @pytest.mark.parametrize(

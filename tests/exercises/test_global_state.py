@@ -21,9 +21,9 @@ from torch import nn
 
 from transformer_lessons import attention, masks
 from transformer_lessons.exercises import catalogue
-from transformer_lessons.exercises.checker import global_state, sandbox
 from transformer_lessons.exercises.checker.registry import EXERCISES
-from transformer_lessons.exercises.checker.sandbox import Limits
+from transformer_lessons.running import global_state, sandbox
+from transformer_lessons.running.sandbox import Limits
 
 PATIENT = Limits(call=60, check=60)  # some of these settings import a lot when they are first used
 

@@ -11,7 +11,8 @@ import torch
 from torch import nn
 
 from transformer_lessons.exercises import check
-from transformer_lessons.exercises.checker import errors, redefinition
+from transformer_lessons.exercises.checker import redefinition
+from transformer_lessons.running import errors
 
 RIGHT = "def causal_mask(length):\n    return torch.ones(length, length).tril().bool()"
 WRONG = "def causal_mask(length):\n    return torch.ones(length, length).triu().bool()"

@@ -13,11 +13,11 @@ import pytest
 from reported import NAME, right, verdict, words_of
 
 from transformer_lessons.exercises import check
-from transformer_lessons.exercises.checker import errors, global_state, sandbox
 from transformer_lessons.exercises.checker.draws import first_draws
 from transformer_lessons.exercises.checker.registry import EXERCISES
-from transformer_lessons.exercises.checker.sandbox import Limits, Outcome
 from transformer_lessons.exercises.checker.verdict import judge
+from transformer_lessons.running import errors, global_state, sandbox
+from transformer_lessons.running.sandbox import Limits, Outcome
 
 QUICK = Limits(call=0.3)
 

@@ -10,8 +10,8 @@ from pace import seconds, slowness
 from transformer_lessons.exercises import check
 from transformer_lessons.exercises.checker.distributions import Chances
 from transformer_lessons.exercises.checker.draws import first_draws
-from transformer_lessons.exercises.checker.global_state import standard_state
 from transformer_lessons.exercises.checker.registry import EXERCISES
+from transformer_lessons.running.global_state import standard_state
 
 FIRST = {"function": 1.0, "module": 2.0, "draws": 4.0}  # seconds of an unknown wrong answer, as pace.py measures
 AGAIN = {"function": 0.15, "module": 0.4, "draws": 0.15}  # and of a second check in the same process

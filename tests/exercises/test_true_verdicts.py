@@ -24,11 +24,11 @@ from transformer_lessons.exercises.checker.agreement import Seen
 from transformer_lessons.exercises.checker.comparison import close
 from transformer_lessons.exercises.checker.draws import compare, inputs_for, make, same
 from transformer_lessons.exercises.checker.edits import RETURN
-from transformer_lessons.exercises.checker.global_state import standard_state
 from transformer_lessons.exercises.checker.registry import EXERCISES
-from transformer_lessons.exercises.checker.sandbox import attempt
 from transformer_lessons.exercises.checker.steps import Trace, certain, made_ready, sentence_on_steps
-from transformer_lessons.exercises.checker.values import freeze
+from transformer_lessons.running.global_state import standard_state
+from transformer_lessons.running.sandbox import attempt
+from transformer_lessons.running.values import freeze
 
 # Gradients: where a lesson trains through the function, they count; everywhere else nothing is said of them
 

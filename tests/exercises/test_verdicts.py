@@ -14,10 +14,10 @@ from drawn import draws
 from torch import nn
 
 from transformer_lessons.exercises import check
-from transformer_lessons.exercises.checker.global_state import standard_state
 from transformer_lessons.exercises.checker.registry import EXERCISES
-from transformer_lessons.exercises.checker.sandbox import Limits, attempt
 from transformer_lessons.exercises.checker.verdict import judge
+from transformer_lessons.running.global_state import standard_state
+from transformer_lessons.running.sandbox import Limits, attempt
 
 FOLDER = Path(__file__).parents[1] / "verdicts"
 PAGES = sorted(page for page in FOLDER.glob("*.md") if page.name != "README.md")

@@ -11,10 +11,10 @@ from torch import nn
 
 from transformer_lessons.exercises import check
 from transformer_lessons.exercises.checker import verdict
-from transformer_lessons.exercises.checker.global_state import standard_state
 from transformer_lessons.exercises.checker.registry import EXERCISES
-from transformer_lessons.exercises.checker.sandbox import Limits, attempt
 from transformer_lessons.language import sampling
+from transformer_lessons.running.global_state import standard_state
+from transformer_lessons.running.sandbox import Limits, attempt
 
 
 def named(name, answer, seed):

@@ -7,14 +7,14 @@ import socket
 import torch
 
 from transformer_lessons.exercises.checker.distributions import Chances
-from transformer_lessons.exercises.checker.global_state import standard_state
 from transformer_lessons.exercises.checker.registry import EXERCISES
-from transformer_lessons.exercises.checker.sandbox import Limits, attempt
 from transformer_lessons.exercises.checker.verdict import judge
 from transformer_lessons.marking import child
 from transformer_lessons.marking.process import Process
 from transformer_lessons.marking.remote import Student
 from transformer_lessons.marking.wire import Broken, Lines
+from transformer_lessons.running.global_state import standard_state
+from transformer_lessons.running.sandbox import Limits, attempt
 
 PATIENT = Limits(check=60.0)  # this machine may be busy
 

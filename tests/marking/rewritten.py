@@ -13,10 +13,10 @@ import hostile
 from IPython.core.inputtransformer2 import TransformerManager
 
 from transformer_lessons.exercises.checker.draws import Draws
-from transformer_lessons.exercises.checker.global_state import GlobalState, standard_state
 from transformer_lessons.exercises.checker.registry import EXERCISES
-from transformer_lessons.exercises.checker.sandbox import attempt
 from transformer_lessons.exercises.checker.verdict import judge
+from transformer_lessons.running.global_state import GlobalState, standard_state
+from transformer_lessons.running.sandbox import attempt
 
 ADD_TO = """def add_to(owner):
     def add(function):

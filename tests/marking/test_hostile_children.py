@@ -23,13 +23,13 @@ from torch import nn
 
 from transformer_lessons.basis import atomic
 from transformer_lessons.exercises.checker.draws import Draws
-from transformer_lessons.exercises.checker.global_state import standard_state
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.verdict import judge
 from transformer_lessons.exercises.checker.weights import weights
 from transformer_lessons.marking import child, confinement, marks, process, wire, workers
 from transformer_lessons.marking.lending import register
 from transformer_lessons.marking.remote import ENDS, Student
+from transformer_lessons.running.global_state import standard_state
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="marking needs sockets that belong to a process")
 FILTERED = pytest.mark.skipif(not confinement.can_filter(), reason="this kernel filters no system calls")

@@ -21,7 +21,6 @@ import hostile
 import pytest
 
 from transformer_lessons.exercises.checker.draws import Draws
-from transformer_lessons.exercises.checker.global_state import standard_state
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.verdict import judge
 from transformer_lessons.exercises.questions.lookup import all_questions
@@ -42,6 +41,7 @@ from transformer_lessons.marking import (
 )
 from transformer_lessons.marking.files import Submission
 from transformer_lessons.marking.notebook import Notebook, excerpt_of, shape_of
+from transformer_lessons.running.global_state import standard_state
 from transformer_lessons.tools import reset
 
 pytestmark = pytest.mark.skipif(

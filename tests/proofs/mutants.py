@@ -25,7 +25,6 @@ from measured import put_on_the_page
 from one_edit import changed_line, one_edit_away
 from processor_time import run
 
-from transformer_lessons.exercises.checker import global_state
 from transformer_lessons.exercises.checker.comparison import alike
 from transformer_lessons.exercises.checker.contract import ERRORS
 from transformer_lessons.exercises.checker.draws import compare, first_draws, observe, observe_all
@@ -33,6 +32,7 @@ from transformer_lessons.exercises.checker.exercise import NAMES, Case, Exercise
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.unknown import HEADLINES
 from transformer_lessons.exercises.checker.verdict import judge_outcomes
+from transformer_lessons.running import global_state
 
 KINDS = ["named", "only rejected", "stops with an error", "accepted", "the same answer"]
 QUICK_KINDS = ["rejected", *KINDS[2:]]

@@ -32,8 +32,8 @@ from measured import put_on_the_page
 
 from transformer_lessons.exercises import check
 from transformer_lessons.exercises.checker.comparison import alike
-from transformer_lessons.exercises.checker.global_state import standard_state
 from transformer_lessons.exercises.checker.registry import EXERCISES
+from transformer_lessons.running.global_state import standard_state
 
 COURSES = {course.__name__.rpartition(".")[2]: course for course in (torchcode, cs336, minbpe, tinytorch, arena)}
 

@@ -3,7 +3,7 @@
 import signal
 from collections.abc import Callable
 
-from transformer_lessons.exercises.checker.sandbox import Outcome, Stop, attempt
+from transformer_lessons.running.sandbox import Outcome, Stop, attempt
 
 
 def run(call: Callable, seconds: float = 1) -> Outcome:

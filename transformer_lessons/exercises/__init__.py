@@ -5,10 +5,10 @@
 `hint` and `solution` help. Each exercise is a page in catalogue/, whose README.md explains the form.
 """
 
-from transformer_lessons.exercises.checker.global_state import namespaces
 from transformer_lessons.exercises.checker.help import hint, solution
 from transformer_lessons.exercises.checker.verdict import check
 from transformer_lessons.exercises.questions.verdict import answer
+from transformer_lessons.running.global_state import namespaces
 
 __all__ = ["answer", "check", "hint", "solution"]
 

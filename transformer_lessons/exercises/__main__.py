@@ -3,11 +3,11 @@
 import sys
 
 from transformer_lessons.exercises.checker.draws import first_draws
-from transformer_lessons.exercises.checker.global_state import standard_state
 from transformer_lessons.exercises.checker.parts import plain_text
 from transformer_lessons.exercises.checker.registry import EXERCISES
-from transformer_lessons.exercises.checker.sandbox import attempt
 from transformer_lessons.exercises.checker.verdict import judge, names_like
+from transformer_lessons.running.global_state import standard_state
+from transformer_lessons.running.sandbox import attempt
 
 
 def verdicts(exercise):

@@ -59,14 +59,16 @@ if TYPE_CHECKING:  # a student's process is started by this file's path, and fin
 
 PACKAGE = Path(__file__).resolve().parent.parent
 # What no answer needs, or may not see. What the finished implementation imports of it is loaded with it.
-APART = ("basis", "exercises", "marking", "tools", "__main__", "inspection.plots")
-OWN = ("basis.cells", "basis.numbers", "marking.confinement", "marking.lending", "marking.notebook", "marking.wire")
-EXERCISES = f"{PACKAGE.name}.exercises"
+APART = ("basis", "exercises", "marking", "running", "tools", "__main__", "inspection.plots")
+OWN = (
+    *("basis.cells", "basis.numbers", "running.emptiness", "running.sandbox"),
+    *("marking.confinement", "marking.lending", "marking.notebook", "marking.wire"),
+)
 LOADED_LATE = ("numpy.random", "torch.fx.experimental.symbolic_shapes")  # by every fork, if not before
 
 
 class Picture(types.ModuleType):
-    """Stands for what only shows something: it may be used in every way, and does nothing."""
+    """Stands for what only shows something, or checks an answer: it may be used in every way, and does nothing."""
 
     def __getattr__(self, name: str) -> Picture:
         if name[:2] == "__":
@@ -96,11 +98,11 @@ class Picture(types.ModuleType):
 
 
 class Pictures(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds such a module for each that draws: no answer needs a picture, but its cells may import what draws them."""
+    """Finds such a module for each that draws, and for the checks: no answer needs them, but its cells import them."""
 
     def find_spec(self, name: str, *_: Any) -> importlib.machinery.ModuleSpec | None:
-        draws = name.partition(".")[0] in DRAWING or name in DRAWING
-        return importlib.machinery.ModuleSpec(name, self, is_package=True) if draws else None
+        is_stood_for = name.partition(".")[0] in IDLE or name in IDLE
+        return importlib.machinery.ModuleSpec(name, self, is_package=True) if is_stood_for else None
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> Picture:
         return Picture(spec.name)
@@ -109,20 +111,12 @@ class Pictures(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         pass
 
 
-DRAWING = ("matplotlib", "mpl_toolkits", f"{PACKAGE.name}.inspection.plots")
+IDLE = ("matplotlib", "mpl_toolkits", f"{PACKAGE.name}.inspection.plots", f"{PACKAGE.name}.exercises")
 SHELL = {"display": Picture("display"), "get_ipython": Picture("get_ipython")}  # what a cell has without importing it
 
 
 def load() -> None:
     """Imports the course's finished implementation; `check`, `answer`, `hint` and `solution` do nothing."""
-    for name, path in ((EXERCISES, []), (f"{EXERCISES}.checker", [str(PACKAGE / "exercises" / "checker")])):
-        module = sys.modules[name] = types.ModuleType(name)
-        module.__path__ = path
-    for name in ("check", "answer", "hint", "solution"):
-        setattr(sys.modules[EXERCISES], name, lambda *_, **__: None)
-    for name in ("emptiness", "sandbox"):
-        importlib.import_module(f"{EXERCISES}.checker.{name}")
-    sys.modules[f"{EXERCISES}.checker"].__path__ = []
     load_course()
     sys.meta_path.insert(0, Pictures())
     for name in (*LOADED_LATE, *(f"{PACKAGE.name}.{name}" for name in OWN)):
@@ -187,7 +181,7 @@ def main(number: int) -> None:
     load()
     torch.set_num_threads(1)
     tempfile.tempdir = "/"  # it is never written to, and looking for one would fail
-    sys.modules[f"{EXERCISES}.checker.global_state"].namespaces.extend()
+    sys.modules[f"{PACKAGE.name}.running.global_state"].namespaces.extend()
     watch_threads()
     watch_sources()
     gc.collect()
@@ -327,8 +321,8 @@ class Child:
     """Reads one notebook, and runs what it is asked to run."""
 
     def __init__(self, lines: Lines, data: bytes = b"") -> None:
-        from transformer_lessons.exercises.checker import emptiness, errors, global_state, sandbox
         from transformer_lessons.marking import lending, notebook, wire
+        from transformer_lessons.running import emptiness, errors, global_state, sandbox
 
         self.emptiness, self.errors, self.global_state, self.sandbox = emptiness, errors, global_state, sandbox
         self.lines, self.notebook, self.lending, self.wire = lines, notebook, lending, wire

@@ -13,12 +13,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from transformer_lessons.exercises.checker.sandbox import Limits
 from transformer_lessons.exercises.checker.weights import weights
 from transformer_lessons.marking import confinement
 from transformer_lessons.marking.lending import Scope
 from transformer_lessons.marking.messages import Define, Items, Plan, Request, Unread
 from transformer_lessons.marking.wire import Broken, Lines
+from transformer_lessons.running.sandbox import Limits
 
 LIMITS = Limits(check=20.0)  # seconds: a call has as many as in `check`, but of CPU; a check more, if others are busy
 ASLEEP, READING, LOSS, LEAST = 3.0, 30.0, 8.0, 0.5  # seconds; LOSS is for all of a notebook

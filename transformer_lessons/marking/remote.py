@@ -9,8 +9,6 @@ import torch
 from torch import nn
 from torch.utils._python_dispatch import _disable_current_modes, _get_current_dispatch_mode_stack
 
-from transformer_lessons.exercises.checker import errors, sandbox
-from transformer_lessons.exercises.checker.sandbox import Outcome
 from transformer_lessons.marking.lending import Scope, error_of, lazy, register, tensors_of
 from transformer_lessons.marking.messages import (
     Call,
@@ -26,6 +24,8 @@ from transformer_lessons.marking.messages import (
 )
 from transformer_lessons.marking.process import LIMITS, Asking, Endless, Process
 from transformer_lessons.marking.wire import DTYPES, ITEMS, Broken, name_for, pack, unpack
+from transformer_lessons.running import errors, sandbox
+from transformer_lessons.running.sandbox import Outcome
 
 DEFINING, ENDS = 8.0, 3  # seconds for the cells of an answer; processes that an answer may end
 NUMBERS = 1 << 18  # in a module's parameters: a hundred times what any contract asks for

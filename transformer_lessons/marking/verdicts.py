@@ -16,11 +16,8 @@ import numpy as np
 import torch
 
 from transformer_lessons.basis.cells import cells_in, checks_in
-from transformer_lessons.exercises.checker import errors
 from transformer_lessons.exercises.checker.draws import Draws, compare, observe_all
-from transformer_lessons.exercises.checker.errors import cut, in_short
 from transformer_lessons.exercises.checker.exercise import Exercise
-from transformer_lessons.exercises.checker.global_state import standard_state
 from transformer_lessons.exercises.checker.pages import read_page
 from transformer_lessons.exercises.checker.parts import Part
 from transformer_lessons.exercises.checker.registry import EXERCISES
@@ -35,6 +32,9 @@ from transformer_lessons.marking.process import ASKED, LIMITS, Endless, Nursery,
 from transformer_lessons.marking.remote import Remote, Student
 from transformer_lessons.marking.results import Result, Row
 from transformer_lessons.marking.wire import Broken, unpack
+from transformer_lessons.running import errors
+from transformer_lessons.running.errors import cut, in_short
+from transformer_lessons.running.global_state import standard_state
 from transformer_lessons.tools import reset
 
 VARIANTS = []  # the files of a teacher's own exercises

@@ -14,8 +14,8 @@ from pathlib import Path
 import torch
 from processor_time import run
 
-from transformer_lessons.exercises.checker.sandbox import Outcome
 from transformer_lessons.language.byte_pairs import apply_merges, count_pairs, merge
+from transformer_lessons.running.sandbox import Outcome
 
 
 @dataclass

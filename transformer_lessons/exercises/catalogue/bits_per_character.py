@@ -4,8 +4,8 @@ import math
 
 from transformer_lessons.exercises.catalogue.plain_results import is_a_float
 from transformer_lessons.exercises.checker.setup import Setup, integers
-from transformer_lessons.exercises.checker.values import numbers
 from transformer_lessons.language import tokenization
+from transformer_lessons.running.values import numbers
 
 
 def draw_loss(generator, tokens, characters, nats=None):

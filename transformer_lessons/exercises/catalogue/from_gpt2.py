@@ -7,8 +7,8 @@ import torch
 from transformer_lessons.exercises.checker.comparison import alike, close, near
 from transformer_lessons.exercises.checker.display import decimals_for, show
 from transformer_lessons.exercises.checker.setup import Setup, normal
-from transformer_lessons.exercises.checker.values import numbers
 from transformer_lessons.language import pretrained
+from transformer_lessons.running.values import numbers
 
 
 def draw(generator, layers, d_model, d_hidden, vocabulary, length, prefix="", on="", masks=True):

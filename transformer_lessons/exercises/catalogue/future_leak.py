@@ -6,7 +6,7 @@ from torch import nn
 
 from transformer_lessons.exercises.catalogue.plain_results import is_a_float
 from transformer_lessons.exercises.checker.setup import Setup, integers
-from transformer_lessons.exercises.checker.values import numbers
+from transformer_lessons.running.values import numbers
 
 
 class OpenBook(nn.Module):

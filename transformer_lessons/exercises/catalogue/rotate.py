@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from transformer_lessons.exercises.checker.setup import Setup, integers, normal
-from transformer_lessons.exercises.checker.values import numbers
+from transformer_lessons.running.values import numbers
 
 
 def draw(generator, lead, length, d, base=None, fractions=False, backwards=False):

@@ -7,9 +7,9 @@ import torch
 
 from transformer_lessons import positions
 from transformer_lessons.exercises.checker.comparison import alike, close, difference
-from transformer_lessons.exercises.checker.errors import name_error
 from transformer_lessons.exercises.checker.setup import Setup
-from transformer_lessons.exercises.checker.values import numbers
+from transformer_lessons.running.errors import name_error
+from transformer_lessons.running.values import numbers
 
 TOLERANCE = 1e-3  # a fit is never exact
 SHAPES = {"matrix": "(d_model, d_model)"}

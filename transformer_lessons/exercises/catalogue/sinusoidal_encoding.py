@@ -8,7 +8,7 @@ import torch
 from transformer_lessons import positions
 from transformer_lessons.exercises.checker.comparison import close, comparable
 from transformer_lessons.exercises.checker.setup import Setup
-from transformer_lessons.exercises.checker.values import numbers
+from transformer_lessons.running.values import numbers
 
 
 def first_wrong_column(observed, expected, length, d_model):

@@ -1,22 +1,17 @@
-"""The engine: runs an answer safely, compares it, and names the mistake. Its modules, in reading order.
+"""The engine: runs an answer by way of `running`, compares it, and names the mistake. Its modules, in reading order.
 
 What an exercise is:
 
-values          what an answer returns or is given: described, read as numbers, copied
 pages           a page of the catalogue, read into its parts
 edits           lines as a learner would write them, put into the right answer
 setup           what the module beside a page says
 exercise        page and setup, joined
 
-How an answer runs:
+What an answer is compared with:
 
-errors          an error in the same words everywhere, and the learner's line that raised it
-emptiness       does a function do anything at all?
-global_state    everything global that an answer could change, saved and restored
 distributions   results drawn at random, compared by their distribution
 drawn_tokens    an answer on a page, and the exact chances of what it draws
 comparison      are a result and the expected one alike, and if not, how do they differ?
-sandbox         one call, with a time limit
 weights         the weights that modules are filled with
 watching        every PyTorch operation of an answer, as it runs, and how large the tensors are that it makes
 draws           the inputs, the expected results and those of every known mistake

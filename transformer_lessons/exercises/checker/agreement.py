@@ -12,8 +12,8 @@ from transformer_lessons.exercises.checker.draws import Draws, same
 from transformer_lessons.exercises.checker.edits import WrongAnswer
 from transformer_lessons.exercises.checker.exercise import Candidate, Exercise
 from transformer_lessons.exercises.checker.finding import Finding
-from transformer_lessons.exercises.checker.sandbox import Outcome
-from transformer_lessons.exercises.checker.values import is_plain, numbers, parts
+from transformer_lessons.running.sandbox import Outcome
+from transformer_lessons.running.values import is_plain, numbers, parts
 
 
 @dataclass

@@ -20,9 +20,9 @@ from transformer_lessons.exercises.checker.draws import (
 )
 from transformer_lessons.exercises.checker.exercise import Case, Exercise
 from transformer_lessons.exercises.checker.finding import Finding, named
-from transformer_lessons.exercises.checker.sandbox import Outcome
-from transformer_lessons.exercises.checker.values import freeze, is_array
 from transformer_lessons.exercises.checker.weights import of_the_contract, parameters
+from transformer_lessons.running.sandbox import Outcome
+from transformer_lessons.running.values import freeze, is_array
 
 
 def fault_beyond_numbers(draws: Draws, answer: Callable, run: Callable) -> Finding | None:

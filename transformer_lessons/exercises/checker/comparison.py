@@ -1,6 +1,5 @@
 """Compares what an answer returned with what was expected: are they alike, and if not, how do they differ?"""
 
-import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,16 +9,14 @@ import torch
 from torch import nn
 
 from transformer_lessons.exercises.checker.distributions import Chances
-from transformer_lessons.exercises.checker.values import (
+from transformer_lessons.running.values import (
     capital,
     dtype_name,
     family,
     is_array,
     is_number,
-    is_plain,
     kind_of,
     numbers,
-    parts,
     shape_of,
 )
 
@@ -107,28 +104,6 @@ def unchanged(before: Any, after: Any) -> bool:
     if isinstance(before, torch.Generator) or callable(before):
         return True
     return alike(after, before, 0)
-
-
-def glance(value: object) -> tuple | None:
-    """The shapes, a weighted sum of all numbers, and how far rounding can move that sum; None if there is no such sum.
-
-    Two results whose sums are further apart than that cannot be the same: a quick way to tell most results apart.
-    """
-    arrays = [numbers(part) for part in parts(value) if is_plain(part)]
-    if not arrays or len(arrays) != len(parts(value)):
-        return None
-    shapes = tuple((array.shape, np.isfinite(array).tobytes()) for array in arrays)
-    finite = [np.where(np.isfinite(array), array, 0.0).ravel() for array in arrays]
-    with np.errstate(over="ignore"):
-        total = sum(float(array @ coefficients(array.size)) for array in finite)
-    slack = sum(array.size * max(1e-3, float(np.abs(array).max(initial=0.0))) for array in finite)
-    return shapes, total, slack
-
-
-@functools.lru_cache
-def coefficients(size: int) -> np.ndarray:
-    """Numbers between -1 and 1, all different, so that a weighted sum shows when numbers have moved."""
-    return np.cos(np.arange(1, size + 1))
 
 
 # Different: for sentences

@@ -12,9 +12,9 @@ from transformer_lessons.exercises.checker.draws import Draws, inputs_for
 from transformer_lessons.exercises.checker.exercise import Exercise
 from transformer_lessons.exercises.checker.finding import Finding, named
 from transformer_lessons.exercises.checker.parts import Part
-from transformer_lessons.exercises.checker.sandbox import Outcome
-from transformer_lessons.exercises.checker.values import kind_of
 from transformer_lessons.exercises.checker.weights import of_the_contract, parameters
+from transformer_lessons.running.sandbox import Outcome
+from transformer_lessons.running.values import kind_of
 
 METHODS = ("__init__", "forward")
 

@@ -24,9 +24,9 @@ from transformer_lessons.exercises.checker.evidence import symptom, which_parts,
 from transformer_lessons.exercises.checker.exercise import MOST_PAIRS, Candidate, Mistake
 from transformer_lessons.exercises.checker.finding import Finding, named
 from transformer_lessons.exercises.checker.parts import Part
-from transformer_lessons.exercises.checker.sandbox import attempt
 from transformer_lessons.exercises.checker.slips import SLIPS, is_right, sentence_of, transposed, undone
 from transformer_lessons.exercises.checker.steps import mistakes_in_parts, mistakes_on_the_way
+from transformer_lessons.running.sandbox import attempt
 
 
 def diagnose(seen: Seen) -> Finding | None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from transformer_lessons.exercises.checker.comparison import alike, near
 from transformer_lessons.exercises.checker.parts import Part
-from transformer_lessons.exercises.checker.values import is_array, is_number, kind_of, numbers
+from transformer_lessons.running.values import is_array, is_number, kind_of, numbers
 
 ROOM = 92  # columns: the width of a report without its indent
 

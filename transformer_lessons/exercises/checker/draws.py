@@ -11,13 +11,13 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import nn
 
-from transformer_lessons.exercises.checker import emptiness, sandbox
 from transformer_lessons.exercises.checker.comparison import Difference, alike, difference, unchanged
 from transformer_lessons.exercises.checker.edits import WrongAnswer
 from transformer_lessons.exercises.checker.exercise import Case, Exercise
-from transformer_lessons.exercises.checker.sandbox import Outcome
-from transformer_lessons.exercises.checker.values import clone, family, freeze, is_array
 from transformer_lessons.exercises.checker.weights import fill, of_the_contract
+from transformer_lessons.running import emptiness, sandbox
+from transformer_lessons.running.sandbox import Outcome
+from transformer_lessons.running.values import clone, family, freeze, is_array
 
 
 class Draws:

@@ -12,7 +12,7 @@ from transformer_lessons.exercises.checker.edits import WrongAnswer
 from transformer_lessons.exercises.checker.exercise import Exercise, Mistake
 from transformer_lessons.exercises.checker.finding import Finding
 from transformer_lessons.exercises.checker.parts import Part
-from transformer_lessons.exercises.checker.values import capital, family, is_array, is_plain, numbers, parts
+from transformer_lessons.running.values import capital, family, is_array, is_plain, numbers, parts
 
 
 def with_evidence(finding: Finding, seen: Seen, mistakes: tuple[Mistake, ...] = ()) -> Finding:

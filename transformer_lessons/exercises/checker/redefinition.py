@@ -9,7 +9,7 @@ import sys
 import warnings
 from typing import Any
 
-from transformer_lessons.exercises.checker.errors import cut, in_short
+from transformer_lessons.running.errors import cut, in_short
 
 
 def failed_redefinition(name: str, answer: object) -> tuple | None:

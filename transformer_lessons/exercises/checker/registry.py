@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator, MutableMapping
 
 from transformer_lessons.exercises.checker.exercise import CATALOGUE, Exercise
-from transformer_lessons.exercises.checker.global_state import standard_state
 from transformer_lessons.exercises.checker.pages import read_page
+from transformer_lessons.running.global_state import standard_state
 
 
 class Exercises(MutableMapping):

@@ -9,7 +9,7 @@ import torch
 
 from transformer_lessons.exercises.checker.agreement import Seen, is_list
 from transformer_lessons.exercises.checker.draws import compare, same
-from transformer_lessons.exercises.checker.values import is_array
+from transformer_lessons.running.values import is_array
 
 
 def swapped(value: Any, expected: Any):

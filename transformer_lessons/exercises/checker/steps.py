@@ -20,8 +20,8 @@ from transformer_lessons.exercises.checker.comparison import alike, close
 from transformer_lessons.exercises.checker.draws import Draws, compare, inputs_for, make, once_for_draws
 from transformer_lessons.exercises.checker.edits import RETURN, RightAnswer, WrongAnswer, recording
 from transformer_lessons.exercises.checker.exercise import Candidate
-from transformer_lessons.exercises.checker.sandbox import Outcome, attempt
-from transformer_lessons.exercises.checker.values import capital, family, freeze, is_array, numbers
+from transformer_lessons.running.sandbox import Outcome, attempt
+from transformer_lessons.running.values import capital, family, freeze, is_array, numbers
 
 MOST_CALLS = 1000
 MOST_IN_PARTS = 5

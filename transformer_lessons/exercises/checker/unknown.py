@@ -14,7 +14,7 @@ from transformer_lessons.exercises.checker.exercise import Exercise
 from transformer_lessons.exercises.checker.finding import Finding
 from transformer_lessons.exercises.checker.parts import Part
 from transformer_lessons.exercises.checker.steps import sentence_on_steps
-from transformer_lessons.exercises.checker.values import is_array, is_number
+from transformer_lessons.running.values import is_array, is_number
 
 
 def unknown(seen: Seen) -> Finding:

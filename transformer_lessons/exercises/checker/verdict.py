@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from transformer_lessons.exercises.checker import card, emptiness, errors, global_state, onward, redefinition, sandbox
+from transformer_lessons.exercises.checker import card, onward, redefinition
 from transformer_lessons.exercises.checker.agreement import Seen
 from transformer_lessons.exercises.checker.beyond_numbers import fault_beyond_numbers
 from transformer_lessons.exercises.checker.contract import fault_of_building, is_stub, misfit, too_long
@@ -19,8 +19,9 @@ from transformer_lessons.exercises.checker.finding import Finding
 from transformer_lessons.exercises.checker.parts import Part, fitted
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.report import Report, note, say
-from transformer_lessons.exercises.checker.sandbox import LIMITS, Limits, Outcome
 from transformer_lessons.exercises.checker.unknown import unknown
+from transformer_lessons.running import emptiness, errors, global_state, sandbox
+from transformer_lessons.running.sandbox import LIMITS, Limits, Outcome
 
 LINES = 12
 MISSING = object()

@@ -22,14 +22,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from transformer_lessons.exercises.checker.comparison import glance
-from transformer_lessons.exercises.checker.errors import cut, is_not_implemented, line_of, name_error, unfinished
-from transformer_lessons.exercises.checker.global_state import (
+from transformer_lessons.running.errors import cut, is_not_implemented, line_of, name_error, unfinished
+from transformer_lessons.running.global_state import (
     DEEPEST,
     GlobalState,
     bounded_recursion,
     runaways,
 )
+from transformer_lessons.running.values import glance
 
 
 @dataclass(frozen=True)

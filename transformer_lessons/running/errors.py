@@ -64,7 +64,8 @@ def frames_of(error: BaseException) -> list:
     return frames
 
 
-PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(__file__))) + os.sep
+PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
+CHECKS = tuple(os.path.join(PACKAGE, folder) for folder in ("exercises", "running"))
 LIBRARIES = ("site-packages", "dist-packages", os.path.dirname(os.__file__), "<frozen ", "<__array_function__")
 
 
@@ -80,7 +81,7 @@ def in_package(trace: Any) -> bool:
 
 def in_implementation(trace: Any) -> bool:
     """Is this what the learner has called, and not the checks, which may watch the call?"""
-    return in_package(trace) and not trace.tb_frame.f_code.co_filename.startswith(os.path.join(PACKAGE, "exercises"))
+    return in_package(trace) and not trace.tb_frame.f_code.co_filename.startswith(CHECKS)
 
 
 def line_of(error: BaseException) -> str:
