@@ -15,11 +15,11 @@ import torch
 from anchors import slug
 from exercises import EXERCISES, contract_of, link_to_lesson, place_in_lesson
 from markup import HIDE_TOC, html, paragraphs
-from transformer_lessons.exercises.checker.values import clone
 
 from transformer_lessons.exercises.catalogue.heads import draw_maps
 from transformer_lessons.exercises.checker.comparison import alike, unchanged
 from transformer_lessons.running.sandbox import attempt
+from transformer_lessons.running.values import clone
 
 TRIED = (
     *("softmax", "self_attention", "attention", "scaled_dot_product_attention", "split_heads", "merge_heads"),
