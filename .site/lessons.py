@@ -11,7 +11,7 @@ from anchors import slug
 from exercises import EXERCISES, hints, samples
 from markup import playground_of
 from questions import question_html
-from running import STYLES, listed, mark_runs, script
+from running import NOTE, STYLES, listed, mark_runs, placed, script, suggestion
 from try_it import STYLES_AND_SCRIPTS, TRIED, editor
 
 from transformer_lessons.exercises.questions.lookup import all_questions
@@ -36,7 +36,7 @@ def lesson_page(path):
     first["source"] = f"{title}\n\n{promise}\n\n{actions(path)}\n\n{rest}"
     first["source"], others = with_picture_alive(first["source"], others)
     cells, seen = [first, markdown_cell("contents", headings_of(notebook))], set()
-    known = listed(path.stem)
+    known, places = listed(path.stem), [cell["id"] for cell in placed(notebook)]
     others = [part for cell in others for part in with_drawing_apart(cell)]
     for number, (cell, following) in enumerate(zip(others, [*others[1:], first], strict=True)):
         source = "".join(cell["source"])
@@ -47,14 +47,18 @@ def lesson_page(path):
         if cell["cell_type"] == "code" and (name := to_be_typed(source)):
             cells.append(markdown_cell(cell["id"], editor(name, "lesson")))
             continue
+        if cell["id"] in known["shown"][:1]:
+            cells.append(markdown_cell("run-note", NOTE))
         if cell["cell_type"] != "code" or not is_judged_by_the_page(source):
             cells.append(cell)
         if cell["cell_type"] == "code":
-            mark_runs(cell, known)
+            mark_runs(cell, known, places)
             mark_verdicts(cell)
             mark_imports(cell)
             mark_drawing(cell)
             fold_output(cell)
+            if text := suggestion(path.stem, cell, known):
+                cells.append(markdown_cell(f"suggestion-{number}", text))
             if text := help_for(source, seen):
                 cells.append(markdown_cell(f"help-{number}", text))
     if known["shown"]:

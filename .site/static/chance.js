@@ -128,11 +128,9 @@ globalThis.chance = (() => {
 
   // --- PyTorch: a Mersenne Twister, and Box and Muller's normal numbers ---
 
-  function torchGenerator(seed) {
-    const state = [word(seed)];
-    for (let at = 1; at < 624; at++) state.push(word(Math.imul(1812433253, state[at - 1] ^ state[at - 1] >>> 30) + at));
-    let at = 624, kept = null;
-    function bits() {  // 32
+  function twister(state) {
+    let at = 624;
+    const bits = () => {  // 32
       if (at === 624) {
         for (let place = 0; place < 624; place++) {
           const mixed = state[place] & 0x80000000 | state[(place + 1) % 624] & 0x7fffffff;
@@ -145,7 +143,14 @@ globalThis.chance = (() => {
       made ^= made << 7 & 0x9d2c5680;
       made ^= made << 15 & 0xefc60000;
       return word(made ^ made >>> 18);
-    }
+    };
+    return {bits};
+  }
+  function torchGenerator(seed) {
+    const state = [word(seed)];
+    for (let at = 1; at < 624; at++) state.push(word(Math.imul(1812433253, state[at - 1] ^ state[at - 1] >>> 30) + at));
+    const {bits} = twister(state);
+    let kept = null;
     const real = wide => {
       if (!wide) return (bits() & 0xffffff) / 2 ** 24;
       const high = bits();
@@ -203,14 +208,7 @@ globalThis.chance = (() => {
     return make(order, [order.length], {dtype: 'int'});
   });
 
-  // Layers that only compute: no gradients here.
-  const layer = (title, forward, parts) => Object.assign(([x]) => forward(x), {title, known: {}, ...parts});
-  modules.nn.Linear = ([inputs, outputs, bias], named) => {
-    const [before, after] = [inputs ?? named.in_features, outputs ?? named.out_features].map(whole), most = 1 / Math.sqrt(before);
-    const drawn = shape => make(countFrom(product(room(shape))).map(() => Math.fround(common.real() * 2 * most - most)), shape);
-    const weight = drawn([after, before]), added = (bias ?? named.bias) === false ? null : drawn([after]);
-    return layer('Linear', x => added ? operate('+', matmul(x, swap(weight, 0, 1)), added) : matmul(x, swap(weight, 0, 1)), {weight, bias: added});
-  };
-  modules.nn.Identity = () => layer('Identity', x => x, {});
-  return {begin};
+  const uniform = (shape, most) => make(countFrom(product(room(shape))).map(() => Math.fround(common.real() * 2 * most - most)), shape);
+  const normal = shape => make(rounded(common.normals(product(room(shape)), isWide), isWide), shape);
+  return {begin, twister, uniform, normal};
 })();

@@ -12,3 +12,6 @@ globalThis.inColours = (() => {
     return parts;
   };
 })();
+
+// Where code is typed, an iPhone would make the page larger, since code is small. Fingers can still do it.
+if (/iP(?:hone|ad|od)/.test(navigator.userAgent)) document.querySelector('meta[name="viewport"]').content += ', maximum-scale=1';

@@ -1,6 +1,6 @@
 // Values as Python writes them: repr and str, the letters after a colon in f"…", and arrays and tensors in their columns.
 globalThis.printing = (() => {
-  const {Tuple, Tensor, Complex, Dict, fail, product, countFrom, values, part} = tensors;
+  const {Tuple, Tensor, Complex, Dict, Counter, DefaultDict, Group, Bytes, Instance, fail, product, countFrom, values, part} = tensors;
 
   // --- one number ---
 
@@ -28,9 +28,10 @@ globalThis.printing = (() => {
     if (power < -4 || power >= 16) return exponent(x.toExponential());
     return `${Object.is(x, -0) ? '-' : ''}${x}${Number.isInteger(x) ? '.0' : ''}`;
   }
+  const escaped = sign => ({'\\': '\\\\', '\n': '\\n', '\t': '\\t', '\r': '\\r'})[sign] ?? `\\x${sign.charCodeAt().toString(16).padStart(2, '0')}`;
   const text = value => {
     const quote = value.includes("'") && !value.includes('"') ? '"' : "'";
-    return quote + value.replace(/[\\\n\t]/g, sign => ({'\\': '\\\\', '\n': '\\n', '\t': '\\t'})[sign]).replaceAll(quote, `\\${quote}`) + quote;
+    return quote + value.replace(/[\\\x00-\x1f\x7f-\xa0\xad]/g, escaped).replaceAll(quote, `\\${quote}`) + quote;
   };
 
   // --- f"{value:spec}" ---
@@ -155,6 +156,11 @@ globalThis.printing = (() => {
     if (typeof value === 'number') return float(value);
     if (typeof value === 'string') return text(value);
     if (value instanceof Complex) return `(${value.re}${value.im < 0 ? '' : '+'}${value.im}j)`;
+    if (value instanceof Instance) return value.kind.find('__repr__')?.([value], {}) ?? fail(`Nothing says how ${value.kind.title} is written: it has no __repr__ that this page knows.`);
+    if (value instanceof Bytes) return `b${text(value.text).replace(/[\xa1-\xff]/g, escaped)}`;
+    if (value instanceof Group) return value.size ? `{${Array.from(value, repr).join(', ')}}` : 'set()';
+    if (value instanceof Counter) return `Counter(${value.all.size ? repr(new Dict(value.mostCommon())) : ''})`;
+    if (value instanceof DefaultDict) return `defaultdict(${repr(value.make)}, ${repr(new Dict(value.entries()))})`;
     if (value instanceof Dict) return `{${[...value.entries()].map(([key, one]) => `${repr(key)}: ${repr(one)}`).join(', ')}}`;
     if (value instanceof Tuple && value.isSize) return `torch.Size([${value.map(repr).join(', ')}])`;
     if (value instanceof Tuple) return `(${value.map(repr).join(', ')}${value.length === 1 ? ',' : ''})`;
@@ -171,6 +177,7 @@ globalThis.printing = (() => {
   function str(value) {
     if (typeof value === 'string') return value;
     if (value instanceof Tensor && value.numpy) return value.shape.length ? array(value, '', ' ', 0) : repr(item(value));
+    if (value instanceof Instance && value.kind.find('__str__')) return value.kind.find('__str__')([value], {});
     return repr(value);
   }
   return {repr, str, format, fixed, item, scalar};

@@ -1,20 +1,21 @@
 // A small part of Python: what an answer of a few lines needs. Each piece of the code that is typed becomes a function.
 globalThis.python = (() => {
-  const {Fault, Tuple, Complex, Dict, Ellipsis, fail} = tensors;
-  const {modules, course, cmath, builtins, operate, unary, inPlace, truth, attribute, items, getItem, setItem, repr, str, format, kindOf, nearest} = library;
-  const MOST_STEPS = 100000, MOST_SECONDS = 8;
+  const {Fault, Tuple, Complex, Dict, Group, Bytes, Instance, Ellipsis, fail} = tensors;
+  const {modules, course, cmath, builtins, operate, unary, inPlace, truth, attribute, setAttribute, items, getItem, setItem, deleteItem, contains, repr, str, format, kindOf, nearest} = library;
+  const MOST_SECONDS = 8;
+  let mostSteps = 100000;  // of an answer; a lesson's cells may take more
   let theCourse = null;  // in a lesson, what its package holds under a name
   let lastValue = null;  // of an expression that stands alone
   let line = 0, steps = 0, until = 0, depth = 0, earlier = [];  // exercises before this one
 
   function step() {
     steps += 1;
-    if (steps > MOST_STEPS || steps % 20 === 0 && Date.now() > until) throw Object.assign(new Fault('This takes too long: is there a loop that never ends?'), {endless: true});
+    if (steps > mostSteps || steps % 20 === 0 && Date.now() > until) throw Object.assign(new Fault('This takes too long: is there a loop that never ends?'), {endless: true});
   }
 
   // --- words ---
 
-  const WORD = /(?<blank>[ \t\f]+|#[^\n]*|\\\r?\n)|(?<end>\r?\n)|(?<number>(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][-+]?\d+)?j?)|(?<text>[fFrR]?(?:"""[^]*?"""|'''[^]*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'))|(?<name>[\p{L}_][\p{L}\p{N}_]*)|(?<sign>\*\*=|\/\/=|\.\.\.|->|:=|\*\*|\/\/|<<|>>|[-+*/%@&|^<>=!]=|[-+*/%@&|^~<>=()[\]{},:.;])/uy;
+  const WORD = /(?<blank>[ \t\f]+|#[^\n]*|\\\r?\n)|(?<end>\r?\n)|(?<number>(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][-+]?\d+)?j?)|(?<text>(?:[fFrRbB]|[bB][rR]|[rR][bB])?(?:"""[^]*?"""|'''[^]*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'))|(?<name>[\p{L}_][\p{L}\p{N}_]*)|(?<sign>\*\*=|\/\/=|\.\.\.|->|:=|\*\*|\/\/|<<|>>|[-+*/%@&|^<>=!]=|[-+*/%@&|^~<>=()[\]{},:.;])/uy;
   function wordsOf(source, first = 1) {
     const words = [], indents = [0];
     let at = 0, row = first, open = 0, fresh = true;
@@ -53,22 +54,23 @@ globalThis.python = (() => {
     add('last');
     return words;
   }
-  const ESCAPES = {n: '\n', t: '\t', '\n': ''};
+  const ESCAPES = {n: '\n', t: '\t', r: '\r', '\n': ''};
   const unescaped = text => text.replace(/\\(?:u([\da-fA-F]{4})|x([\da-fA-F]{2})|([^]))/g, (_, four, two, sign) => sign === undefined ? String.fromCharCode(parseInt(four ?? two, 16)) : ESCAPES[sign] ?? (/[\\'"]/.test(sign) ? sign : `\\${sign}`));
   const wrongAt = (at, message) => Object.assign(new Fault(message), {line: at});
 
   // --- what they mean: `get` gives a value, `set` takes one ---
 
-  const KEYWORDS = ['and', 'as', 'assert', 'break', 'class', 'continue', 'def', 'del', 'elif', 'else', 'except', 'finally', 'for', 'from', 'global', 'if', 'import', 'in', 'is', 'lambda', 'nonlocal', 'not', 'or', 'pass', 'raise', 'return', 'try', 'while', 'with', 'yield', 'async', 'await', 'match'];
+  const KEYWORDS = ['and', 'as', 'assert', 'break', 'class', 'continue', 'def', 'del', 'elif', 'else', 'except', 'finally', 'for', 'from', 'global', 'if', 'import', 'in', 'is', 'lambda', 'nonlocal', 'not', 'or', 'pass', 'raise', 'return', 'try', 'while', 'with', 'yield', 'async', 'await'];
   const IMPORTED = {torch: modules.torch, numpy: modules.np, math: modules.math, cmath, 'torch.nn': modules.nn, 'torch.nn.functional': modules.F,
     'transformer_lessons.attention': course.attention, 'transformer_lessons.masks': course.masks};
+  const held = name => Object.hasOwn(IMPORTED, name) ? IMPORTED[name] : theCourse && Object.hasOwn(library.standard, name) ? library.standard[name] : null;  // modules
   const CONSTANTS = {None: null, True: true, False: false};
   const LEVELS = [['|'], ['^'], ['&'], ['<<', '>>'], ['+', '-'], ['*', '/', '//', '%', '@']];
   const COMPARISONS = ['==', '!=', '<', '>', '<=', '>=', 'in', 'is', 'not'];
 
   // The whole of a source, whose first line has the number `first`, or the one expression between the brackets of f"{…}".
   function parse(source, first = 1, isExpression = false) {
-    const words = wordsOf(source, first), imports = [];
+    const words = wordsOf(source, first), imports = [], strange = new Set();
     let at = 0, space = {reads: new Set(), makes: new Set()};  // the names that are read before they are made, and those that are made
     const inside = parser => {  // a function or a comprehension, whose names are its own
       const outer = space;
@@ -198,7 +200,7 @@ globalThis.python = (() => {
         const inner = value, place = word().line;
         if (take('.')) {
           const name = needName();
-          value = {base: inner.base, get: on(place, scope => attribute(inner.get(scope), name)), set: () => fail('This page changes no attribute.')};
+          value = {base: inner.base, get: on(place, scope => attribute(inner.get(scope), name)), set: (scope, source) => setAttribute(inner.get(scope), name, source), remove: scope => fail(`This page deletes no attribute: ${name}.`, scope)};
         } else if (take('(')) {
           const given = args();
           value = {base: inner.name ? undefined : inner.base, get: on(place, scope => callIt(inner.get(scope), given(scope)))};
@@ -208,6 +210,7 @@ globalThis.python = (() => {
             base: inner.base,
             get: on(place, scope => getItem(inner.get(scope), index(scope))),
             set: (scope, source) => setItem(inner.get(scope), index(scope), source),
+            remove: scope => deleteItem(inner.get(scope), index(scope)),
           };
         } else return value;
       }
@@ -228,6 +231,7 @@ globalThis.python = (() => {
         }
         if (!is(')')) need(',');
       }
+      if (!named.length && !positional.some(([spread]) => spread)) return scope => [positional.map(([, value]) => value.get(scope)), {}];
       return scope => [positional.flatMap(([spread, value]) => spread ? [...items(value.get(scope))] : [value.get(scope)]), Object.fromEntries(named.flatMap(([name, value]) => name === null ? dictOf(value.get(scope)).entries() : [[name, value.get(scope)]]))];
     }
     function subscript() {
@@ -261,21 +265,26 @@ globalThis.python = (() => {
       if (kind === 'text') {
         const parts = [];
         for (; word().kind === 'text'; at++) parts.push(textOf(word()));
-        return {get: on(place, scope => parts.map(part => part(scope)).join(''))};
+        const isBytes = /^\w?[bB]/.test(text);
+        return {get: on(place, scope => isBytes ? new Bytes(parts.map(part => part(scope)).join('')) : parts.map(part => part(scope)).join(''))};
       }
       if (take('...')) return {get: () => Ellipsis};
       if (take('(')) return bracketed();
       if (take('[')) return listed();
-      if (take('{')) return dictionary();
+      if (take('{')) return dictionaryOrSet();
+      if (text === 'super' && words[at + 1].text === '(' && words[at + 2].text === ')') {
+        at += 3;
+        return {get: on(place, scope => kinds.above(find(scope, '__class__'), find(scope, 'self')))};
+      }
       if (kind !== 'name' || KEYWORDS.includes(text)) refuse(text === '=' ? 'Something is missing before “=”.' : kind === 'name' ? `This page does not know “${text}” here.` : `Something is missing before ${shown(word())}.`);
       at += 1;
       if (text in CONSTANTS) return {get: () => CONSTANTS[text]};
       if (!space.makes.has(text)) space.reads.add(text);
       if (word().kind === 'text') refuse(`This page does not know texts like ${text}"…".`);
-      return {name: text, base: text, get: on(place, scope => find(scope, text)), set: (scope, value) => void scope.names.set(text, value)};
+      return {name: text, base: text, get: on(place, scope => find(scope, text)), set: (scope, value) => void scope.names.set(text, value), remove: scope => void scope.names.delete(text)};
     }
     function textOf({text, line: place}) {  // a function of the scope
-      const [, prefix, , inner] = text.match(/^(\w?)("""|'''|"|')([^]*)\2$/), raw = /r/i.test(prefix), plain = text => raw ? text : unescaped(text);
+      const [, prefix, , inner] = text.match(/^(\w{0,2})("""|'''|"|')([^]*)\2$/), raw = /r/i.test(prefix), plain = text => raw ? text : unescaped(text);
       if (!/f/i.test(prefix)) return () => plain(inner);
       return filledIn(inner, place, plain);
     }
@@ -314,17 +323,18 @@ globalThis.python = (() => {
       return -1;
     }
     const closing = text => outside(text.slice(1), /^\}/) + 1 || -1;
-    function dictionary() {
+    function dictionaryOrSet() {
       const pairs = [];
+      let isSet = false;
       while (!take('}')) {
         const pair = apart(() => {
-          if (take('**')) return {all: expression()};
-          const key = expression();
-          if (!take(':')) refuse('This page does not know sets.');
-          return sequence([key, expression()], Tuple);
+          if (!isSet && take('**')) return {all: expression()};
+          const key = starred();
+          isSet ||= !pairs.length && !is(':');
+          return isSet ? key : (need(':'), sequence([key, expression()], Tuple));
         });
         if (is('for')) {
-          const made = comprehension(pair, list => new Dict(list));
+          const made = comprehension(pair, list => isSet ? new Group(list) : new Dict(list));
           need('}');
           return made;
         }
@@ -332,6 +342,7 @@ globalThis.python = (() => {
         pairs.push(pair);
         if (!is('}')) need(',');
       }
+      if (isSet) return {get: scope => new Group(sequence(pairs, Array).get(scope))};
       return {get: scope => new Dict(pairs.flatMap(({all, get}) => all ? dictOf(all.get(scope)).entries() : [get(scope)]))};
     }
     function bracketed() {
@@ -411,11 +422,11 @@ globalThis.python = (() => {
       }};
     }
     function targets() {
-      const parts = [part()];
+      const one = () => take('*') ? {starred: part()} : part(), parts = [one()];
       let comma = false;
       while (take(',')) {
         comma = true;
-        if (!is('in')) parts.push(part());
+        if (!is('in')) parts.push(one());
       }
       const target = comma ? sequence(parts, Tuple) : parts[0];
       return target.set ? target : refuse('This is nothing that a loop could set.');
@@ -455,12 +466,18 @@ globalThis.python = (() => {
       at += 1;
       return inOrder(body);
     }
-    const inOrder = body => scope => {
+    // A block that yields can be run in steps, too.
+    const inOrder = body => Object.assign(scope => {
       for (const one of body) {
         const ended = one(scope);
         if (ended) return ended;
       }
-    };
+    }, body.some(one => one.steps) && {* steps(scope) {
+      for (const one of body) {
+        const ended = yield* stepsOf(one, scope);
+        if (ended) return ended;
+      }
+    }});
     function simple() {  // statements on one line
       const body = [small()];
       while (take(';') && word().kind !== 'end') body.push(small());
@@ -471,48 +488,129 @@ globalThis.python = (() => {
     function statement() {
       const place = word().line;
       if (word().kind === 'indent') refuse('This line is indented without a reason.');
-      if (take('@')) {
-        if (!/^torch \. no_grad \( \)$/.test(words.slice(at, at + 5).map(({text}) => text).join(' '))) refuse('This page knows no decorator but @torch.no_grad().');
-        at += 6;
-        return statement();
-      }
+      if (take('@')) return decorated();
       if (take('def')) return definition(place);
+      if (take('class')) return classDefinition(place);
+      if (take('try')) return attempt();
       if (take('if')) return condition();
       if (take('for')) {
         const target = apart(targets), from = (need('in'), several());
         make(target);
         const body = block();
-        return scope => {
-          line = place;
-          return loop(items(from.get(scope)), one => {
-            target.set(scope, one);
-            return body(scope);
-          });
-        };
+        return loop(scope => (line = place, items(from.get(scope))), (scope, one) => target.set(scope, one), body);
       }
       if (take('while')) {
         const test = expression(), body = block();
-        return scope => loop((function* () { while ((line = place, truth(test.get(scope)))) yield; })(), () => body(scope));
+        return loop(function* (scope) { while ((line = place, truth(test.get(scope)))) yield; }, () => {}, body);
       }
-      if (take('with')) {
-        if (!is('np', 'torch')) refuse('This page knows “with” only before np.errstate and torch.no_grad.');
-        const before = expression(), body = block();
-        return scope => (before.get(scope), body(scope));
-      }
+      if (take('with')) return within();
       return simple();
     }
-    function loop(list, body) {
-      for (const one of list) {
-        step();
-        const ended = body(one);
-        if (ended === 'break') break;
-        if (ended?.returned !== undefined) return ended;
+    function loop(listOf, begin, body) {
+      const otherwise = take('else') ? block() : () => undefined;
+      return Object.assign(scope => {
+        for (const one of listOf(scope)) {
+          step();
+          begin(scope, one);
+          const ended = body(scope);
+          if (ended === 'break') return;
+          if (ended?.returned !== undefined) return ended;
+        }
+        return otherwise(scope);
+      }, body.steps && {* steps(scope) {
+        for (const one of listOf(scope)) {
+          step();
+          begin(scope, one);
+          const ended = yield* stepsOf(body, scope);
+          if (ended === 'break') return;
+          if (ended?.returned !== undefined) return ended;
+        }
+        return yield* stepsOf(otherwise, scope);
+      }});
+    }
+    function within() {  // with: what it opens is closed again
+      const opened = [];
+      do {
+        const value = expression();
+        opened.push([value, take('as') ? part() : null]);
+        if (opened.at(-1)[1]) make(opened.at(-1)[1]);
+      } while (take(','));
+      const place = word().line, body = block();
+      if (body.steps) refuse('This page does not know “yield” within “with”.');
+      return scope => {
+        const closing = [];
+        try {
+          for (const [value, target] of opened) {
+            line = place;
+            const found = value.get(scope);
+            if (found !== null && !(found instanceof Instance)) fail(`${kindOf(found)} is nothing that this page can open by “with”.`.replace(/^a/, 'A'));
+            const entered = found && attribute(found, '__enter__')([], {});
+            if (found) closing.unshift(attribute(found, '__exit__'));
+            target?.set(scope, entered);
+          }
+          return body(scope);
+        } finally {
+          closing.forEach(close => close([null, null, null], {}));
+        }
+      };
+    }
+    function attempt() {  // try: what the code raises is caught; what this page itself says is not, since Python says it in other words
+      const body = block(), handlers = [];
+      while (take('except')) {
+        const kinds = is(':') ? null : expression(), name = take('as') ? needName() : null;
+        if (name) make({base: name});
+        handlers.push([kinds, name, block()]);
       }
+      const otherwise = take('else') ? block() : () => undefined, last = take('finally') ? block() : () => undefined;
+      if ([body, otherwise, last, ...handlers.map(([, , block]) => block)].some(one => one.steps)) refuse('This page does not know “yield” within “try”.');
+      return scope => {
+        try {
+          let raised = null;
+          try {
+            const ended = body(scope);
+            if (ended) return ended;
+          } catch (error) {
+            raised = error;
+          }
+          if (!raised) return otherwise(scope);
+          const found = raised.raised && handlers.find(([kinds]) => !kinds || [kinds.get(scope)].flat().some(one => library.isOf(raised.raised, one)));
+          if (!found) throw raised;
+          if (found[1]) scope.names.set(found[1], raised.raised);
+          return found[2](scope);
+        } finally {
+          last(scope);
+        }
+      };
+    }
+    function decorated() {
+      const place = word().line, decorator = expression();
+      if (word().kind !== 'end') refuse('A decorator stands on a line of its own.');
+      at += 1;
+      const defined = statement();
+      if (!defined.defines) refuse('A function or a class is missing below “@”.');
+      return Object.assign(scope => {
+        const change = (line = place, decorator.get(scope));
+        defined(scope);
+        if (change !== null) scope.names.set(defined.defines, callIt(change, [[scope.names.get(defined.defines)], {}]));
+      }, {defines: defined.defines});
+    }
+    function classDefinition(place) {
+      const name = needName(), bases = take('(') ? args() : () => [[]];
+      make({base: name});
+      const body = inside(block);
+      return Object.assign(scope => {
+        line = place;
+        const around = {names: new Map(), outer: scope}, made = kinds.make(name, bases(scope)[0]);
+        around.names.set('__class__', made);
+        made.annotated = [];
+        body({names: made.members, outer: around, annotated: made.annotated});
+        scope.names.set(name, made);
+      }, {defines: name});
     }
     function condition() {
       const test = expression(), body = block();
-      const other = take('elif') ? condition() : take('else') ? block() : () => undefined;
-      return scope => truth(test.get(scope)) ? body(scope) : other(scope);
+      const other = take('elif') ? condition() : take('else') ? block() : () => undefined, chosen = scope => truth(test.get(scope)) ? body : other;
+      return Object.assign(scope => chosen(scope)(scope), (body.steps || other.steps) && {* steps(scope) { return yield* stepsOf(chosen(scope), scope); }});
     }
     function definition(place) {
       const name = needName();
@@ -522,10 +620,10 @@ globalThis.python = (() => {
         if (take('->')) expression();
         return [names, block()];
       });
-      return scope => {
+      return Object.assign(scope => {
         line = place;
         scope.names.set(name, functionOf(name, names, scope, body));
-      };
+      }, {defines: name});
     }
     function small() {
       const place = word().line, at_ = get => scope => {
@@ -541,14 +639,29 @@ globalThis.python = (() => {
         return at_(scope => ({returned: value.get(scope) ?? null}));
       }
       if (take('raise')) {
-        const empty = is('NotImplementedError'), kind = word().kind === 'name' ? words[at++].text : '', said = take('(') && !take(')') ? expression() : null;
-        while (word().kind !== 'end') at += 1;
-        return at_(scope => { throw Object.assign(new Fault(said ? `${kind}: ${str(said.get(scope))}` : 'The code raises an error itself.'), {empty}); });
+        if (word().kind === 'end') return at_(() => fail('This page raises nothing again.'));
+        const empty = is('NotImplementedError'), error = expression();
+        if (take('from')) expression();
+        return at_(scope => { throw raise(error.get(scope), empty); });
+      }
+      if (take('yield')) {
+        const all = take('from'), value = several();
+        return Object.assign(() => fail('“yield” stands outside a function.'), {* steps(scope) {
+          line = place;
+          step();
+          if (!all) return void (yield value.get(scope));
+          for (const one of items(value.get(scope))) yield one;
+        }});
+      }
+      if (take('del')) {
+        const gone = several(), all = gone.parts ?? [gone];
+        if (!all.every(one => one.remove)) refuse('This cannot be deleted.');
+        return at_(scope => all.forEach(one => one.remove(scope)));
       }
       if (take('assert')) {
         const test = expression();
-        if (take(',')) expression();
-        return at_(scope => { if (!truth(test.get(scope))) fail('This assert is not true.'); });
+        const said = take(',') ? expression() : null;
+        return at_(scope => { if (!truth(test.get(scope))) throw Object.assign(raise(callIt(builtins.AssertionError, [said ? [said.get(scope)] : [], {}])), said ? {} : {message: 'This assert is not true.'}); });
       }
       if (is('import', 'from')) return imported();
       if (word().kind === 'name' && KEYWORDS.includes(word().text) && !is('not', 'lambda')) refuse(`This page does not know “${word().text}”.`);
@@ -562,6 +675,14 @@ globalThis.python = (() => {
       if (word().kind === 'sign' && is(':') && first.name) {  // an annotation
         at += 1;
         expression();
+        const note = scope => void scope.annotated?.push(first.name);
+        if (!take('=')) return note;
+        const value = several();
+        make(first);
+        return at_(scope => {
+          note(scope);
+          first.set(scope, value.get(scope));
+        });
       }
       const chain = [first];
       if (!is('=')) return read(first), Object.assign(at_(scope => { lastValue = first.get(scope); }), {shows: true, changes: first.base});
@@ -580,10 +701,13 @@ globalThis.python = (() => {
       const [, from, all = ''] = text.join(' ').match(/^(?:from ([\w. ]+) )?import ([\w., ]+)$/) ?? [];
       const named = all.split(',').map(one => {
         const [path, as] = one.trim().split(' as '), full = `${from ? `${from}.` : ''}${path}`.replaceAll(' ', ''), [root] = full.split('.');
-        const known = Object.hasOwn(IMPORTED, full) && (from || as || Object.hasOwn(IMPORTED, root));
+        const known = held(full) && (from || as || held(root));
+        const module = from?.replaceAll(' ', '');
+        if (theCourse && !known && module && held(module)) return [as ?? path, () => attribute(held(module), path)];
+        if (!known) strange.add((module ?? full).split('.')[0] === 'transformer_lessons' ? 'transformer_lessons' : module ?? full);
         if (theCourse && (!known || full.startsWith('transformer_lessons'))) return [as ?? (from ? path : root), () => theCourse(from || as ? full : root)];  // in a lesson
         if (!known) throw wrongAt(place, 'This page imports only torch, torch.nn, torch.nn.functional, numpy and math.');
-        return [as ?? (from ? path : root), () => IMPORTED[from || as ? full : root]];
+        return [as ?? (from ? path : root), () => held(from || as ? full : root)];
       });
       named.forEach(([name]) => make({base: name}));
       imports.push(...named.map(([name]) => name));
@@ -596,7 +720,13 @@ globalThis.python = (() => {
     }
     const body = [];
     while (word().kind !== 'last') body.push(statement());
-    return Object.assign(inOrder(body), {shows: body.at(-1)?.shows, reads: space.reads, makes: space.makes, changes: body.flatMap(({changes}) => changes ?? []), imports});
+    return Object.assign(inOrder(body), {shows: body.at(-1)?.shows, reads: space.reads, makes: space.makes, changes: body.flatMap(({changes}) => changes ?? []), imports, strange});
+  }
+
+  function* stepsOf(one, scope) { return one.steps ? yield* one.steps(scope) : one(scope); }
+  function raise(error, empty = false) {
+    const raised = error?.find?.('__str__') ? callIt(error, [[], {}]) : error, said = raised instanceof Instance ? str(raised) : fail('Only errors can be raised.');
+    return Object.assign(new Fault(said ? `${raised.kind.title}: ${said}` : 'The code raises an error itself.'), {empty, raised});
   }
 
   // --- names and calls ---
@@ -618,20 +748,23 @@ globalThis.python = (() => {
   }
   function compare(sign, one, other) {
     if (sign === 'is' || sign === 'is not') return (one === other) === (sign === 'is');
-    if (sign === 'in' || sign === 'not in') return [...items(other)].some(item => truth(operate('==', item, one))) === (sign === 'in');
+    if (sign === 'in' || sign === 'not in') return contains(other, one) === (sign === 'in');
     return operate(sign, one, other);
   }
   const dictOf = value => value instanceof Dict ? value : fail(`“**” needs a dictionary, not ${kindOf(value)}.`);
   function callIt(called, [args, keywords]) {
     step();
+    if (called instanceof Instance) return attribute(called, '__call__')(args, keywords) ?? null;
     if (typeof called !== 'function') fail(`${kindOf(called)} cannot be called.`.replace(/^a/, 'A'));
     return called(args, keywords) ?? null;
   }
   function functionOf(name, parameters, outer, body) {
+    if (outer.annotated) outer = outer.outer;  // a method does not see the names of its class
     const defaults = Object.fromEntries(parameters.map(([parameter, value]) => [parameter, value && {value: value.get(outer)}]));
-    return (args, keywords) => {
-      const names = new Map(), own = parameters.filter(([, , rest]) => !rest).map(([name]) => name), [others, keywordsLeft] = ['*', '**'].map(sign => parameters.find(([, , rest]) => rest === sign)?.[0]);
-      const most = parameters.filter(([, , rest, byName]) => !rest && !byName).length;
+    const own = parameters.filter(([, , rest]) => !rest).map(([name]) => name), [others, keywordsLeft] = ['*', '**'].map(sign => parameters.find(([, , rest]) => rest === sign)?.[0]);
+    const most = parameters.filter(([, , rest, byName]) => !rest && !byName).length;
+    return Object.assign((args, keywords) => {
+      const names = new Map();
       if (args.length > most && !others) fail(`${name} takes ${most} argument${most === 1 ? '' : 's'}, and it is given ${args.length}.`);
       own.forEach((parameter, at) => {
         const given = at < Math.min(most, args.length) ? {value: args[at]} : Object.hasOwn(keywords, parameter) ? {value: keywords[parameter]} : defaults[parameter];
@@ -643,11 +776,11 @@ globalThis.python = (() => {
       if (keywordsLeft) names.set(keywordsLeft, new Dict(strangers));
       if (++depth > 200) fail(`${name} calls itself without end.`);
       try {
-        return body({names, outer})?.returned ?? null;
+        return body.steps ? library.iterator(body.steps({names, outer})) : body({names, outer})?.returned ?? null;
       } finally {
         depth -= 1;
       }
-    };
+    }, {title: name, isMethod: true});
   }
 
   function scopeThatPrints(printed) {  // into a list of texts
@@ -670,7 +803,8 @@ globalThis.python = (() => {
   function run(source, name, calls, {gradients = false, solved = {}, ...told} = {}) {
     const printed = [], scope = scopeThatPrints(printed);
     library.ask(gradients, name);
-    [earlier, theCourse] = [told.earlier ?? [], null];
+    [earlier, theCourse, mostSteps] = [told.earlier ?? [], null, 100000];
+    Object.assign(tensors.limits, {numbers: 3e5, products: 2e7});
     until = Date.now() + MOST_SECONDS * 1000;
     const before = (source, known) => {
       for (const other of named(source)) {
@@ -697,37 +831,51 @@ globalThis.python = (() => {
 
   // --- the cells of a lesson, which share their names; `imports` says what the lesson's package holds under a name ---
 
+  const parsed = new Map();  // what the package holds is needed again with every cell
+  function parseOnce(source, first) {
+    const name = `${first} ${source}`;
+    if (!parsed.has(name)) parsed.set(name, parse(source, first));
+    return parsed.get(name);
+  }
   function study(source) {  // the names that a cell reads, makes, may change by a method and imports; null if it is no Python
     theCourse = () => null;
     try {
-      const {reads, makes, changes, imports} = parse(source);
-      return {reads, makes, changes, imports};
+      const {reads, makes, changes, imports, strange} = parseOnce(source, 1);
+      return {reads, makes, changes, imports, strange};
     } catch {
       return null;
     }
   }
-  const asPackage = called => typeof called !== 'function' ? called : (args, named) => {  // a fault in it is one of the line that calls it
-    const place = line;
-    try {
-      return called(args, named);
-    } catch (error) {
-      line = place;
-      throw error;
+  const asPackage = called => {  // a fault in it is one of the line that calls it
+    if (called.members && !called.wrapped) {
+      called.members.forEach((one, name) => called.members.set(name, one === null ? one : asPackage(one)));
+      called.wrapped = true;
     }
+    return called.members || typeof called !== 'function' ? called : Object.assign((args, named) => {
+      const place = line;
+      try {
+        return called(args, named);
+      } catch (error) {
+        line = place;
+        throw error;
+      }
+    }, called);
   };
   function session(imports) {
     const printed = [], scope = scopeThatPrints(printed);
     chance.begin();
     return {
       lose: name => scope.names.set(name, LOST),
+      give: (name, value) => scope.names.set(name, value),
       taken: name => scope.names.get(name) && asPackage(scope.names.get(name)),
       // {value, printed}, of which the value is that of a last line that is an expression, or {fault, line}
       run(source, first = 1) {
         library.ask(false, '');
-        [earlier, theCourse, line] = [[], imports, first];
+        [earlier, theCourse, line, mostSteps] = [[], imports, first, 3e6];
+        Object.assign(tensors.limits, {numbers: 3e6, products: 1e8});
         until = Date.now() + MOST_SECONDS * 1000;
         return guarded(() => {
-          const code = parse(source, first);
+          const code = parseOnce(source, first);
           lastValue = null;
           code(scope);
           return code.shows ? lastValue : null;

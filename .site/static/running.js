@@ -1,6 +1,7 @@
 // Cells of a lesson that the reader runs: the code becomes a text field, and its own output takes the place of the saved one.
 globalThis.running = (() => {
-  const kernel = cells.open(lessonCells), shown = lessonCells.cells.flatMap(({shown}, place) => shown ? [place] : []);
+  const kernel = cells.open(lessonCells), shown = lessonCells.cells.flatMap(({shown}, place) => shown ? [place] : []), onPage = [...document.querySelectorAll('.cell.tag_runs')];
+  const nameOf = place => `cell/${lessonCells.lesson}/${lessonCells.cells[place].id}`;  // by which its changed code is kept
   const saved = [...kernel.sources], opened = new Map();  // by place
   const MOST = 20000;  // signs of output
   function element(kind, properties, ...inside) {
@@ -11,8 +12,8 @@ globalThis.running = (() => {
   const changed = place => kernel.sources[place] !== saved[place];
   const frame = () => new Promise(done => setTimeout(done, 30));  // in which the page shows what has changed
 
-  function open(cell, place, run) {
-    const input = cell.querySelector('.cell_input'), block = input.querySelector('.highlight'), before = block.querySelector('pre');
+  function open(place) {
+    const cell = onPage[shown.indexOf(place)], run = cell.querySelector('.run'), input = cell.querySelector('.cell_input'), block = input.querySelector('.highlight'), before = block.querySelector('pre');
     const old = [...cell.children].filter(part => part !== input && !part.matches('.above-input'));
     const area = element('textarea', {className: 'typed', value: kernel.sources[place], spellcheck: false, autocomplete: 'off', autocapitalize: 'off', ariaLabel: 'The code of this cell, which you may change'});
     const coloured = element('div', {className: 'coloured', ariaHidden: true}), editor = element('div', {className: 'own-code'}, coloured, area);
@@ -29,25 +30,34 @@ globalThis.running = (() => {
     old.forEach(part => { part.hidden = true; });
     cell.classList.add('own-run');
 
-    const paint = faulty => coloured.replaceChildren(...area.value.split('\n').map((line, at) => element('div', {className: at + 1 === faulty ? 'faulty' : ''}, ...inColours(line), '\n')));
+    const paint = faulty => coloured.replaceChildren(...area.value.split('\n').map((line, at) => element('div', {className: at + 1 === faulty ? 'faulty' : '', style: `--in: ${line.match(/^ */)[0].length}`}, ...inColours(line), '\n')));
     const insert = text => document.execCommand('insertText', false, text);  // so that it can be undone
     area.addEventListener('input', () => {
       kernel.sources[place] = area.value;
       paint();
+      keep();
       own.classList.add('old');
-      whose.textContent = 'Your output, before the last change';
+      whose.textContent = result.children.length ? 'Your output, before the last change' : 'Changed, and not run yet';
+    });
+    const keep = () => remembered.keep(({code}) => {
+      if (changed(place)) code[nameOf(place)] = {typed: kernel.sources[place]};
+      else delete code[nameOf(place)];
     });
     area.addEventListener('keydown', event => {
       const start = area.value.slice(0, area.selectionStart), line = start.split('\n').at(-1), [indent] = line.match(/^ */);
       if (event.key === 'Enter' && (event.ctrlKey || event.metaKey || event.shiftKey)) run.click();
       else if (event.key === 'Enter' && !event.isComposing) insert(`\n${indent}${/:\s*$/.test(line) ? '    ' : ''}`);
-      else return;
+      else if (event.key === 'Backspace' && line && line === indent && area.selectionStart === area.selectionEnd) {  // to the last multiple of four
+        area.setSelectionRange(start.length - (line.length % 4 || 4), start.length);
+        document.execCommand('delete');
+      } else return;
       event.preventDefault();
     });
     back.addEventListener('click', async () => {
       const wasChanged = changed(place);
       kernel.sources[place] = saved[place];
       opened.delete(place);
+      keep();
       [editor, own, said].forEach(part => part.remove());
       [before, ...old].forEach(part => { part.hidden = false; });
       cell.classList.remove('own-run');
@@ -55,7 +65,15 @@ globalThis.running = (() => {
       if (wasChanged) await runAgain(place);
     });
     paint();
-    return {cell, tell, key: ''};
+    const change = ({old, now}) => {  // as if it were typed
+      if (!area.value.includes(old)) return;
+      area.focus({preventScroll: true});
+      area.setSelectionRange(area.value.indexOf(old), area.value.indexOf(old) + old.length);
+      insert(now);
+      area.blur();
+    };
+    if (changed(place)) whose.textContent = 'Your change from before: Run shows what it gives.';
+    return {cell, tell, change, key: ''};
 
     function tell(outcome) {
       const above = kernel.needed(place).filter(changed), lines = [];
@@ -64,9 +82,11 @@ globalThis.running = (() => {
         lines.push(element('p', {className: 'fault'}, ...here ? [`Line ${outcome.line}: `] : ['In ', linkTo(outcome.at, 'a cell above'), `, line ${outcome.line}: `], outcome.fault));
         if (here) paint(outcome.line);
       } else paint();
+      const strangers = changed(place) ? kernel.strangers(place) : [];
+      if (strangers.length) lines.push(element('p', {className: 'uses'}, 'This page does not know ', ...strangers.flatMap((name, at) => [at ? ' and ' : '', element('code', {textContent: name})]), ': the notebook does, if it is installed there.'));
       const text = outcome.fault === undefined ? kernel.output(outcome) : outcome.printed.join('');
       if (text) lines.unshift(element('div', {className: 'highlight'}, element('pre', {textContent: text.length > MOST ? `${text.slice(0, MOST)}\n… and ${text.length - MOST} more characters` : text})));
-      else if (outcome.fault === undefined) lines.push(element('p', {className: 'none'}, 'No output: the cell only makes what others use.'));
+      else if (outcome.fault === undefined && !strangers.length) lines.push(element('p', {className: 'none'}, 'No output: the cell only makes what others use.'));
       if (above.length) lines.push(element('p', {className: 'uses'}, `With your change${above.length > 1 ? 's' : ''} in `, ...above.flatMap((other, at) => [at ? ', ' : '', linkTo(other, at ? 'another' : 'a cell above')]), '.'));
       else if (outcome.fault === undefined && changed(place)) lines.push(element('p', {className: 'uses'}, 'The cells below use your change when you run them.'));
       result.replaceChildren(...lines);
@@ -77,7 +97,7 @@ globalThis.running = (() => {
     }
   }
   function linkTo(place, words) {
-    const cell = opened.get(place)?.cell ?? [...document.querySelectorAll('.cell.tag_runs')][shown.indexOf(place)];
+    const cell = document.querySelector(`.cell.tag_place-${place}`);
     if (!cell) return words;
     cell.id ||= `cell-${place}`;
     return element('a', {href: `#${cell.id}`, textContent: words});
@@ -97,11 +117,19 @@ globalThis.running = (() => {
       if (other > place && opened.has(other) && opened.get(other).key !== keyOf(other)) await run(other);
   }
   let last = Promise.resolve();
-  const press = (cell, number, button) => last = last.catch(() => {}).then(async () => {
+  const press = (number, change) => last = last.catch(() => {}).then(async () => {
     const place = shown[number];
-    if (!opened.has(place)) opened.set(place, open(cell, place, button));
+    if (!opened.has(place)) opened.set(place, open(place));
+    if (change) opened.get(place).change(change);
     await run(place);
     await runAgain(place);
   });
-  return {press};
+  function restore() {
+    const {code} = remembered.recall();
+    shown.filter(place => code[nameOf(place)]).forEach(place => {
+      kernel.sources[place] = code[nameOf(place)].typed;
+      opened.set(place, open(place));
+    });
+  }
+  return {press, restore};
 })();

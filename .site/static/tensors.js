@@ -4,6 +4,8 @@ globalThis.tensors = (() => {
   class Tuple extends Array {}  // a list is an Array
   class Complex { constructor(re, im = 0) { Object.assign(this, {re, im}); } }
   const fail = message => { throw new Fault(message); };
+  class Bytes { constructor(text = '') { this.text = text; } }  // a sign for each
+  class Instance { constructor(kind) { Object.assign(this, {kind, fields: new Map()}); } }  // of what `class` makes
   class Dict {  // of texts, numbers, tuples, and None: 1, 1.0 and True are the same key
     constructor(pairs = []) {
       this.all = new Map();
@@ -11,8 +13,9 @@ globalThis.tensors = (() => {
     }
     static key(value) {
       if (typeof value === 'string') return `'${value}`;
+      if (value instanceof Bytes) return `b'${value.text}`;
       if (value instanceof Tuple) return `(${Array.from(value, Dict.key).join(',')})`;
-      if (Array.isArray(value) || value instanceof Dict) fail('A list or a dictionary cannot be a key.');
+      if (Array.isArray(value) || value instanceof Dict || value instanceof Group) fail('A list, a dictionary or a set cannot be a key.');
       return ['bigint', 'number', 'boolean'].includes(typeof value) ? Number(value) : value;
     }
     has(key) { return this.all.has(Dict.key(key)); }
@@ -24,7 +27,34 @@ globalThis.tensors = (() => {
     values() { return this.entries().map(([, value]) => value); }
     [Symbol.iterator]() { return this.keys()[Symbol.iterator](); }
   }
-  const MOST = 300000, MOST_PRODUCTS = 2e7;  // numbers in one tensor, and what a matrix product multiplies
+  class Counter extends Dict {
+    missing() { return 0n; }
+    mostCommon() { return this.entries().sort(([, one], [, other]) => Number(other) - Number(one)); }
+  }
+  class DefaultDict extends Dict {
+    constructor(pairs, make) { Object.assign(super(pairs), {make}); }
+    missing(key) {
+      this.set(key, this.make([], {}));
+      return this.get(key);
+    }
+  }
+  class Group {  // a set: small whole numbers are gone through in their order, as in Python, where that of other things is nobody's business
+    constructor(items = []) {
+      this.dict = new Dict();
+      for (const one of items) this.add(one);
+    }
+    has(one) { return this.dict.has(one); }
+    add(one) { if (!this.has(one)) this.dict.set(one, one); }
+    delete(one) { this.dict.delete(one); }
+    get size() { return this.dict.all.size; }
+    [Symbol.iterator]() {
+      let slots = 8;
+      for (let many = 1; many <= this.size; many++) if (5 * many >= 3 * (slots - 1)) while (slots <= 4 * many) slots *= 2;
+      const all = this.dict.keys(), small = all.every(one => typeof one === 'bigint' && one >= 0n && one < slots);
+      return (small ? all.sort((one, other) => Number(one - other)) : all)[Symbol.iterator]();
+    }
+  }
+  const limits = {numbers: 300000, products: 2e7};  // in one tensor, and what a matrix product multiplies
 
   // A view of numbers: those of a transpose or a slice are the tensor's own. Ints are BigInt outside, and plain numbers in here.
   class Tensor {
@@ -58,7 +88,7 @@ globalThis.tensors = (() => {
   }
   function room(shape) {
     if (shape.some(size => size < 0)) fail(`A size is negative: ${shown(shape)}.`);
-    if (product(shape) > MOST) fail(`A shape of ${shown(shape)} is too large for this page.`);
+    if (product(shape) > limits.numbers) fail(`A shape of ${shown(shape)} is too large for this page.`);
     return shape;
   }
   const filled = (shape, number, kind) => make(countFrom(product(room(shape))).map(() => number), shape, kind);
@@ -233,7 +263,7 @@ globalThis.tensors = (() => {
     if (inner !== found) fail(`${sizes} does not fit: rows of ${inner} numbers meet columns of ${found}.`);
     onlyReal([a, b]);
     const rows = a.shape.at(-2), columns = b.shape.at(-1), batch = broadcast(a.shape.slice(0, -2), b.shape.slice(0, -2)), many = product(batch);
-    if (many * rows * columns * inner > MOST_PRODUCTS) fail(`${sizes} is too large for this page.`);
+    if (many * rows * columns * inner > limits.products) fail(`${sizes} is too large for this page.`);
     const left = values(expand(a, [...batch, rows, inner])), right = values(expand(b, [...batch, inner, columns])), made = [];
     room([...batch, rows, columns]);
     for (let at = 0; at < many * rows; at++) {
@@ -342,6 +372,6 @@ globalThis.tensors = (() => {
   }
   const Ellipsis = {dots: true};
 
-  return {Fault, Tuple, Tensor, Complex, Dict, Ellipsis, fail, product, room, shown, countFrom, values, make, filled, copy, typed, widest, dimension, permute, swap, turned, unsqueeze, squeeze,
+  return {Fault, Tuple, Tensor, Complex, Dict, Counter, DefaultDict, Group, Bytes, Instance, Ellipsis, limits, fail, product, room, shown, countFrom, values, make, filled, copy, typed, widest, dimension, permute, swap, turned, unsqueeze, squeeze,
     diagonal, reshape, view, flatten, expand, each, reduce, along, sum, most, least, variance, logSum, softmax, einsum, matmul, triangle, joined, pieces, write, part, setPart, spanOf};
 })();

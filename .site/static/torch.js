@@ -1,13 +1,13 @@
 // What the code typed on a page may call: names of PyTorch, NumPy, math and Python, which mean here what they mean there.
 globalThis.library = (() => {
-  const {Fault, Tuple, Tensor, Complex, Dict, Ellipsis, fail, product, shown, countFrom, values, make, filled, copy, typed, widest, dimension, permute, swap, turned, unsqueeze, squeeze,
+  const {Fault, Tuple, Tensor, Complex, Dict, Counter, DefaultDict, Group, Bytes, Instance, Ellipsis, fail, product, shown, countFrom, values, make, filled, copy, typed, widest, dimension, permute, swap, turned, unsqueeze, squeeze,
     diagonal, reshape, view, flatten, expand, each, reduce, along, sum, most, least, variance, logSum, softmax, einsum, matmul, triangle, joined, pieces, write, part, setPart, spanOf} = tensors;
   const {repr, str, format, fixed, scalar} = printing;
   const isTensor = value => value instanceof Tensor;
   const isNumber = value => ['bigint', 'number', 'boolean'].includes(typeof value) || value instanceof Complex;
   const kindOf = value => value === null || value === undefined ? 'None' : isTensor(value) ? (value.numpy ? 'a NumPy array' : 'a tensor') : typeof value === 'bigint' ? 'a whole number'
     : typeof value === 'number' ? 'a float' : value instanceof Complex ? 'a complex number'
-    : typeof value === 'boolean' ? 'a boolean' : typeof value === 'string' ? 'a text' : value instanceof Tuple ? 'a tuple' : Array.isArray(value) ? 'a list' : value instanceof Dict ? 'a dictionary' : 'a function or module';
+    : typeof value === 'boolean' ? 'a boolean' : typeof value === 'string' ? 'a text' : value instanceof Tuple ? 'a tuple' : Array.isArray(value) ? 'a list' : value instanceof Dict ? 'a dictionary' : value instanceof Group ? 'a set' : value instanceof Bytes ? 'bytes' : value instanceof Instance ? `a ${value.kind.title}` : 'a function or module';
 
   // --- from Python's values to plain numbers, and back ---
 
@@ -30,7 +30,8 @@ globalThis.library = (() => {
   const item = tensor => product(tensor.shape) === 1 ? scalar(values(tensor)[0], tensor.dtype) : fail(`item() needs a single number, not a shape of ${shown(tensor.shape)}.`);
   const truth = value => isTensor(value)
     ? product(value.shape) === 1 ? values(value)[0] !== 0 : fail(`A ${value.what} of shape ${shown(value.shape)} is neither true nor false; any() and all() make one boolean of it.`)
-    : Array.isArray(value) ? value.length > 0 : value instanceof Dict ? value.all.size > 0 : !(value === null || value === undefined || value === false || value === 0 || value === 0n || value === '');
+    : Array.isArray(value) ? value.length > 0 : value instanceof Dict ? value.all.size > 0 : value instanceof Group ? value.size > 0 : value instanceof Bytes ? value.text !== ''
+    : value instanceof Instance && ['__bool__', '__len__'].some(name => value.kind.find(name)) ? truth(special(value, '__bool__') ?? special(value, '__len__')) : value?.range ? [...value].length > 0 : !(value === null || value === undefined || value === false || value === 0 || value === 0n || value === '');
 
   function tensorOf(value, numpy = false, dtype = undefined) {  // of a number or of nested lists
     if (isTensor(value)) return dtype && dtype !== value.dtype ? typed(value, dtype) : value;
@@ -59,9 +60,14 @@ globalThis.library = (() => {
   }
   function items(value) {  // whatever a `for` can go through
     if (isTensor(value)) return parts(value);
+    if (value instanceof Bytes) return Array.from(value.text, sign => BigInt(sign.charCodeAt()));
+    if (value instanceof Instance && value.kind.find('__iter__')) return items(special(value, '__iter__'));
     if (value !== null && value?.[Symbol.iterator]) return value;
     return fail(`${kindOf(value).replace(/^a/, 'A')} cannot be gone through item by item.`);
   }
+
+  const special = (one, name, ...given) => one.kind.find(name)?.([one, ...given], {});
+  const SPECIAL = {'+': 'add', '-': 'sub', '*': 'mul', '/': 'truediv', '//': 'floordiv', '%': 'mod', '**': 'pow', '@': 'matmul', '==': 'eq', '!=': 'ne', '<': 'lt', '>': 'gt', '<=': 'le', '>=': 'ge', '|': 'or', '&': 'and', '^': 'xor'};
 
   // --- operators ---
 
@@ -85,17 +91,37 @@ globalThis.library = (() => {
   function operate(sign, one, other) {
     if (isTensor(one) || isTensor(other)) return operateOnTensors(sign, one, other);
     if ((one instanceof Complex || other instanceof Complex) && isNumber(one) && isNumber(other)) return ofComplex(sign)(one, other);
+    for (const [value, prefix, given] of [[one, '', other], [other, 'r', one]])
+      if (value instanceof Instance && value.kind.find(`__${prefix}${SPECIAL[sign]}__`)) return special(value, `__${prefix}${SPECIAL[sign]}__`, given);
     if (sign === '==' || sign === '!=') return same(one, other) === (sign === '==');
+    if (one instanceof Group && other instanceof Group) return operateOnSets(sign, one, other);
+    if (one instanceof Bytes && other instanceof Bytes && (sign === '+' || COMPARES.includes(sign))) return sign === '+' ? new Bytes(one.text + other.text) : NUMBERS[sign](one.text, other.text);
+    if (sign === '*' && one instanceof Bytes && typeof other === 'bigint') return new Bytes(one.text.repeat(Math.max(0, Number(other))));
+    if (one instanceof Counter && other instanceof Counter && '+-'.includes(sign)) {
+      const all = [...one.keys(), ...other.keys()], count = key => operate(sign, one.get(key) ?? 0n, other.get(key) ?? 0n);
+      return new Counter(all.map(key => [key, count(key)]).filter(([, many]) => many > 0n));
+    }
     if (isNumber(one) && isNumber(other)) return operateOnNumbers(sign, one, other);
     if (sign === '+' && Array.isArray(one) && Array.isArray(other) && one instanceof Tuple === other instanceof Tuple) return one.concat(other);
     if (typeof one === 'string' && typeof other === 'string' && (sign === '+' || COMPARES.includes(sign))) return sign === '+' ? one + other : NUMBERS[sign](one, other);
     if (Array.isArray(one) && Array.isArray(other) && COMPARES.includes(sign)) return operateInOrder(sign, one, other);
+    if (sign === '*' && typeof one === 'bigint' && (typeof other === 'string' || Array.isArray(other) || other instanceof Bytes)) return operate(sign, other, one);
     if (sign === '*' && typeof one === 'string' && typeof other === 'bigint') return one.repeat(Math.min(1000, Math.max(0, Number(other))));
-    if (sign === '|' && one instanceof Dict && other instanceof Dict) return new Dict([...one.entries(), ...other.entries()]);
+    if (sign === '|' && one instanceof Dict && other instanceof Dict && !(one instanceof Counter)) return new Dict([...one.entries(), ...other.entries()]);
     if (sign === '*' && Array.isArray(one) && typeof other === 'bigint') return one.constructor.from(countFrom(Math.min(1000, Math.max(0, Number(other)))).flatMap(() => [...one]));
     return fail(`${kindOf(one)} ${sign} ${kindOf(other)}: Python knows no such operation.`.replace(/^a/, 'A'));
   }
+  function operateOnSets(sign, one, other) {
+    const inside = (less, more) => [...less].every(value => more.has(value)), [few, many] = [one.size, other.size];
+    const made = {'|': () => new Group([...one, ...other]), '&': () => new Group([...one].filter(value => other.has(value))), '-': () => new Group([...one].filter(value => !other.has(value))),
+      '^': () => new Group([...[...one].filter(value => !other.has(value)), ...[...other].filter(value => !one.has(value))]),
+      '<=': () => inside(one, other), '>=': () => inside(other, one), '<': () => few < many && inside(one, other), '>': () => few > many && inside(other, one)};
+    return (made[sign] ?? fail(`A set ${sign} a set: Python knows no such operation.`))();
+  }
   function same(one, other) {
+    if (one instanceof Group && other instanceof Group) return operateOnSets('<=', one, other) && one.size === other.size;
+    if (one instanceof Bytes || other instanceof Bytes) return one?.text === other?.text;
+    if (one instanceof Tuple !== other instanceof Tuple && Array.isArray(one) && Array.isArray(other)) return false;
     if (Array.isArray(one) && Array.isArray(other)) return one.length === other.length && one.every((value, at) => same(value, other[at]));
     if (one instanceof Dict && other instanceof Dict) return one.all.size === other.all.size && one.entries().every(([key, value]) => other.has(key) && same(value, other.get(key)));
     return isNumber(one) && isNumber(other) ? Number(one) === Number(other) : one === other || one?.dtype !== undefined && one.dtype === other?.dtype;
@@ -157,6 +183,12 @@ globalThis.library = (() => {
     if (sign === '+' && Array.isArray(target) && !(target instanceof Tuple)) {
       target.push(...items(value));
       return target;
+    }
+    if (target instanceof Dict && sign === '|' && !(target instanceof Counter)) return value.entries().forEach(pair => target.set(...pair)), target;
+    if (target instanceof Group && value instanceof Group) {
+      const made = [...operateOnSets(sign, target, value)];
+      [...target].forEach(one => target.delete(one));
+      return made.forEach(one => target.add(one)), target;
     }
     const made = operate(sign, target, value);
     if (!isTensor(target) || target.numpy && !target.shape.length) return made;
@@ -492,6 +524,7 @@ globalThis.library = (() => {
   define('np', 'errstate', '* all? divide? over? under? invalid?', () => null);
   define('torch', 'no_grad', '*', () => null);
   define('torch', 'set_num_threads', 'number', () => null);
+  define('torch', 'get_num_threads', '*', () => 1n);
   define('np', 'inner', 'x other', (x, other) => operate('@', x, other.shape.length > 1 ? swap(other, -1, -2) : other));
   define('np', 'tri', 'n m? k? dtype?', (n, m, k = 0n, dtype) => triangle(filled([int(n), int(m ?? n)], 1, {dtype: dtypeOf(dtype), numpy: true}), far => far <= int(k)));
   define('method', 'where', 'x condition other', (x, condition, other) => each((chosen, yes, no) => chosen ? yes : no, [condition, x, like(other, x)], widest(x.dtype, like(other, x).dtype)));
@@ -580,6 +613,20 @@ globalThis.library = (() => {
 
   // --- modules and built-in functions ---
 
+  define('F', 'mse_loss', 'x target', (x, target) => reduce(each((one, other) => (one - other) ** 2, [x, target]), undefined, false, list => sum(list) / list.length));
+  define('F', 'cross_entropy', 'x target weight? * ignore_index? reduction?', (x, target, _, __, ignored = -100n, way = 'mean') => {
+    const logits = x.shape.length > 2 ? flatten(permute(x, [0, ...countFrom(x.shape.length).slice(2), 1]), 0, -2) : x.shape.length < 2 ? unsqueeze(x, 0) : x;
+    if (target.dtype === 'float') fail('cross_entropy takes whole numbers as targets on this page.');
+    const wanted = values(target), rows = wanted.map((one, at) => one === int(ignored) ? 0 : logSum(values(part(logits, at))) - values(part(logits, at))[one]);
+    if (way === 'none') return make(rows, target.shape);
+    return make([sum(rows) / (way === 'sum' ? 1 : wanted.filter(one => one !== int(ignored)).length)], []);
+  });
+  define('torch', 'is_autocast_enabled', 'kind?', () => false);
+  define('torch', 'atleast_2d', 'x', x => x.shape.length > 1 ? x : x.shape.length ? unsqueeze(x, 0) : reshape(x, [1, 1]));
+  define('torch', 'promote_types', 'one other', one => one);
+  define('torch', 'inference_mode', '*', () => null);
+  for (const [name, change] of Object.entries({copy_: (x, other) => write(x, expand(tensorOf(other), x.shape)), fill_: (x, number) => write(x, filled(x.shape, float(number))), zero_: x => write(x, filled(x.shape, 0))}))
+    define('method', name, 'x other?', (x, other) => (change(x, other), x));
   const asFunction = entry => Object.assign((args, keywords) => call(entry, args, keywords), {title: PREFIX[entry.place] + entry.name});
   const dtypes = {};
   for (const [names, dtype] of [['float64 float32 double float', 'float'], ['int64 int32 long int', 'int'], ['bool bool_', 'bool']]) for (const name of names.split(' ')) dtypes[name] = {dtype, wide: name === 'float64' || name === 'double'};
@@ -624,7 +671,13 @@ globalThis.library = (() => {
       if (name === asked && course[value.title] === value) fail(`${name} is what you are to write.`);
       if (Object.hasOwn(value.known, name)) return value.title === 'np' && name === 'logaddexp' ? Object.assign(asFunction(value.known[name]), {reduce: reduceLogs}) : asFunction(value.known[name]);
       if (name !== 'title' && name !== 'known' && Object.hasOwn(value, name)) return value[name];
+      if (value.onlyTypes) return {title: name, known: {}};
+      if (value.stranger) fail(`This page does not know ${value.title}:${value.stranger}`);
       return fail(`This page knows no ${value.title}.${name}.${nearest(name, Object.keys(value.known))}`);
+    }
+    if (value instanceof Instance || value?.above || value?.members) {
+      const found = kinds.attribute(value, name);
+      return found !== undefined ? found : fail(`${value.above ? 'What is above this class' : value.members ? value.title : kindOf(value).replace(/^a/, 'A')} has no “${name}” that this page knows.${nearest(name, value.fields ? [...value.fields.keys(), ...value.kind.members.keys()] : [])}`);
     }
     if (isTensor(value)) {
       if (name === 'shape') return shapeOf(value);
@@ -634,7 +687,9 @@ globalThis.library = (() => {
       if (name === 'ndim') return BigInt(value.shape.length);
       if (name === 'dtype') return {dtype: value.dtype};
       if (name === 'size' && value.numpy) return BigInt(product(value.shape));
-      if (name === 'device' || name === 'requires_grad') return name === 'device' ? 'cpu' : strict;
+      if (name === 'device' || name === 'requires_grad') return name === 'device' ? 'cpu' : strict || Boolean(value.parameter);
+      if (name === 'data') return value;
+      if (name === 'is_cpu') return true;
       const methods = known[value.numpy ? 'array' : 'method'], method = Object.hasOwn(methods, name) && methods[name];
       if (method) return Object.assign((args, keywords) => call(method, [value, ...args], keywords), {title: `.${name}`});
       const beside = known[value.numpy ? 'np' : 'torch'][name];
@@ -646,9 +701,38 @@ globalThis.library = (() => {
     if (own) return (args, named) => own(value, args, named, items, builtins.sorted, same) ?? null;
     if (Array.isArray(value) && name === 'numel') return () => value.reduce((all, size) => all * size, 1n);
     if (typeof value === 'function' && name === 'reduce' && value.reduce) return value.reduce;
+    if (typeof value === 'function' && name === '__name__') return value.title ?? Object.keys(builtins).find(one => builtins[one] === value) ?? fail('This function has no name here.');
+    if (typeof value === 'function' && Object.hasOwn(value.statics ?? {}, name)) return value.statics[name];
+    const type = typeof value === 'function' && ['str', 'bytes', 'list', 'dict', 'set'].find(type => builtins[type] === value), ofType = type && containers.ofType(type === 'str' ? 'text' : type, name);
+    if (ofType) return ([one, ...args], named) => ofType(one, args, named, items, builtins.sorted, same) ?? null;
     return fail(`${kindOf(value)} has no “${name}” that this page knows.${nearest(name, containers.names(value))}`.replace(/^a/, 'A'));
   }
 
+  function setAttribute(value, name, source) {
+    if (value instanceof Instance || value?.members) return kinds.setAttribute(value, name, source);
+    if (isTensor(value) && name === 'data') return void write(value, source);
+    return isTensor(value) && name === 'requires_grad' ? undefined : fail(`${kindOf(value)} gets no attribute here.`.replace(/^a/, 'A'));
+  }
+  function deleteItem(value, index) {
+    if (value instanceof Dict) return value.has(index) ? value.delete(index) : fail(`${repr(index)} is not a key of this dictionary.`);
+    if (!Array.isArray(value) || value instanceof Tuple) return fail(`From ${kindOf(value)} nothing can be deleted.`);
+    getItem(value, index);  // is it there?
+    const [start, count] = isSlice(index) ? spanOf(index.slice.map(bound => bound === null ? null : int(bound)), value.length) : [int(index), 1];
+    value.splice(start, count);
+  }
+  function contains(value, one) {
+    if (typeof value === 'string' && typeof one === 'string') return value.includes(one);
+    if (value instanceof Bytes) return value.text.includes(one instanceof Bytes ? one.text : String.fromCharCode(int(one)));
+    if (value instanceof Dict || value instanceof Group) return value.has(one);
+    if (value instanceof Instance && value.kind.find('__contains__')) return truth(special(value, '__contains__', one));
+    for (const item of items(value)) if (truth(operate('==', item, one))) return true;
+    return false;
+  }
+  const iterator = steps => ({title: 'generator', steps, [Symbol.iterator]: () => ({next: () => steps.next()})});  // a loop that ends early leaves the rest
+  const isOf = (value, type) => type?.members ? value instanceof Instance && value.kind.is(type) : Array.isArray(type) ? type.some(one => isOf(value, one))
+    : type === builtins.list ? Array.isArray(value) && !(value instanceof Tuple) : type === builtins.tuple ? value instanceof Tuple : type === builtins.dict ? value instanceof Dict
+    : type === builtins.set ? value instanceof Group : type === builtins.bytes ? value instanceof Bytes : type?.title === 'torch.Tensor' ? isTensor(value) && !value.numpy : type?.title === 'np.ndarray' ? isTensor(value) && value.numpy
+    : ({int: ['bigint', 'boolean'], bool: ['boolean'], float: ['number'], str: ['string']})[type?.dtype ?? type?.title]?.includes(typeof value) ?? false;
   function* range(start, stop, step) {
     for (let at = start; step > 0n ? at < stop : at > stop; at += step) yield at;
   }
@@ -659,7 +743,8 @@ globalThis.library = (() => {
     return all.length ? all.reduce((one, other) => better(value(other), value(one)) ? other : one) : none;
   };
   const builtins = {
-    len: ([value]) => isTensor(value) ? value.shape.length ? BigInt(value.shape[0]) : fail('A single number has no length.') : Array.isArray(value) ? BigInt(value.length) : typeof value === 'string' || value instanceof Dict || value?.range ? BigInt([...value].length) : fail(`len needs a list or a tensor, not ${kindOf(value)}.`),
+    len: ([value]) => isTensor(value) ? value.shape.length ? BigInt(value.shape[0]) : fail('A single number has no length.') : Array.isArray(value) ? BigInt(value.length) : typeof value === 'string' || value instanceof Dict || value instanceof Group || value?.range ? BigInt([...value].length)
+      : value instanceof Bytes ? BigInt(value.text.length) : value instanceof Instance && value.kind.find('__len__') ? special(value, '__len__') : fail(`len needs a list or a tensor, not ${kindOf(value)}.`),
     range: args => {
       const [start, stop, step = 1n] = (args.length > 1 ? args : [0n, ...args]).map(value => BigInt(int(value)));
       return {range: `range(${start}, ${stop}${step === 1n ? '' : `, ${step}`})`, [Symbol.iterator]: () => range(start, stop, step || fail('The step of a range cannot be 0.'))};
@@ -672,9 +757,29 @@ globalThis.library = (() => {
     },
     any: ([list]) => [...items(list)].some(truth), all: ([list]) => [...items(list)].every(truth),
     map: ([change, ...lists]) => builtins.zip(lists, {}).map(one => change([...one], {})), filter: ([keeps, list]) => [...items(list)].filter(one => truth(keeps === null ? one : keeps([one], {}))),
-    dict: ([given = []], named) => new Dict([...given instanceof Dict ? given.entries() : Array.from(items(given), pair => [...items(pair)]), ...Object.entries(named)]),
+    dict: Object.assign(([given = []], named) => new Dict([...given instanceof Dict ? given.entries() : Array.from(items(given), pair => [...items(pair)]), ...Object.entries(named)]),
+      {statics: {fromkeys: ([keys, value = null]) => new Dict(Array.from(items(keys), key => [key, value]))}}),
     str: Object.assign(([value = '']) => str(value), {title: 'str'}), repr: ([value]) => repr(value), format: ([value, spec = '']) => format(value, spec),
-    isinstance: ([value, kinds]) => [kinds].flat().some(kind => ({int: ['bigint', 'boolean'], bool: ['boolean'], float: ['number'], str: ['string']})[kind?.dtype ?? kind?.title]?.includes(typeof value) ?? false),
+    isinstance: ([value, type]) => isOf(value, type),
+    type: ([value]) => {
+      if (value instanceof Instance) return value.kind;
+      const name = value === null ? 'NoneType' : isTensor(value) ? (value.numpy ? 'ndarray' : 'Tensor') : value instanceof Tuple ? 'tuple' : Array.isArray(value) ? 'list' : value instanceof Counter ? 'Counter'
+        : value instanceof Dict ? 'dict' : value instanceof Group ? 'set' : value instanceof Bytes ? 'bytes' : ({bigint: 'int', number: 'float', boolean: 'bool', string: 'str'})[typeof value] ?? fail('This page does not know the type of this.');
+      return builtins[name] ?? {title: name, known: {}, __name__: name};
+    },
+    hasattr: ([value, name]) => { try { return attribute(value, name) !== undefined; } catch { return false; } },
+    getattr: ([value, name, ...other]) => { try { return attribute(value, name); } catch (error) { if (other.length) return other[0]; throw error; } },
+    setattr: ([value, name, source]) => setAttribute(value, name, source),
+    callable: ([value]) => typeof value === 'function' || value instanceof Instance && Boolean(value.kind.find('__call__')),
+    iter: ([value]) => value?.steps ? value : iterator((function* () { yield* items(value); })()),
+    next: ([value, ...other]) => {
+      const {done, value: found} = value?.steps ? value.steps.next() : fail(`next needs an iterator, and this is ${kindOf(value)}.`);
+      return !done ? found : other.length ? other[0] : fail('The iterator has come to its end.');
+    },
+    set: Object.assign(([value = []]) => new Group(items(value)), {title: "<class 'set'>"}),
+    bytes: ([value = []]) => typeof value === 'bigint' ? new Bytes('\0'.repeat(Number(value))) : value instanceof Bytes ? value : new Bytes(Array.from(items(value), one => int(one) >= 0 && int(one) < 256 ? String.fromCharCode(int(one)) : fail('A byte is from 0 to 255.')).join('')),
+    property: ([get]) => ({property: get}), classmethod: ([method]) => ({ofKind: method}), staticmethod: ([method]) => ({plain: method}),
+    ...kinds.errors,
     ord: ([text]) => BigInt(text.codePointAt(0)), chr: ([number]) => String.fromCodePoint(int(number)),
     abs: ([value]) => isTensor(value) ? known.torch.abs.apply(value) : smaller(value, 0n) ? unary('-', value) : unary('+', value),
     float: Object.assign(([value = 0n]) => strict && isTensor(value) ? fail('float() of a tensor would cut the gradients off, and this exercise asks for them.') : float(value), {dtype: 'float'}),
@@ -697,12 +802,18 @@ globalThis.library = (() => {
   const isSlice = item => Array.isArray(item?.slice);
   function getItem(value, index) {
     if (isTensor(value)) return part(value, indexOf(index, value));
-    if (value instanceof Dict) return value.has(index) ? value.get(index) : fail(`${repr(index)} is not a key of this dictionary.`);
+    if (value instanceof Dict) return value.has(index) ? value.get(index) : value.missing ? value.missing(index) : fail(`${repr(index)} is not a key of this dictionary.`);
     if (typeof value === 'string') {
       const found = getItem([...value], index);
       return Array.isArray(found) ? found.join('') : found;
     }
     if (value?.range) return getItem([...value], index);
+    if (value instanceof Bytes) {
+      const found = getItem([...value.text], index);
+      return Array.isArray(found) ? new Bytes(found.join('')) : BigInt(found.charCodeAt());
+    }
+    if (value instanceof Instance && value.kind.find('__getitem__')) return special(value, '__getitem__', index);
+    if (value?.groups) return value.groups[typeof index === 'string' ? index : int(index)] ?? null;  // what a pattern has found
     if (!Array.isArray(value)) return fail(`${kindOf(value)} has no items to index.`.replace(/^a/, 'A'));
     if (isSlice(index)) {
       const [start, count, step] = spanOf(index.slice.map(bound => bound === null ? null : int(bound)), value.length);
@@ -721,11 +832,16 @@ globalThis.library = (() => {
   function setItem(value, index, source) {
     if (isTensor(value)) return setPart(value, indexOf(index, value), tensorOf(source, value.numpy));
     if (value instanceof Dict) return value.set(index, source);
+    if (value instanceof Instance && value.kind.find('__setitem__')) return special(value, '__setitem__', index, source);
+    if (isSlice(index) && Array.isArray(value) && !(value instanceof Tuple)) {
+      const [start, count, step] = spanOf(index.slice.map(bound => bound === null ? null : int(bound)), value.length);
+      return step === 1 ? void value.splice(start, count, ...items(source)) : fail('This page sets no slice with a step.');
+    }
     if (!Array.isArray(value) || value instanceof Tuple) return fail(`${kindOf(value)} cannot be changed.`.replace(/^a/, 'A'));
     const at = int(index), place = at < 0 ? at + value.length : at;
     return place in value ? void (value[place] = source) : fail(`Index ${at} is out of range: there are ${value.length} items.`);
   }
   const ask = (gradients, exercise) => { [strict, asked] = [gradients, exercise]; };
   const cmath = {title: 'cmath', known: known.cmath, pi: Math.PI};
-  return {modules, course, cmath, builtins, known, define, whole: ints, number: float, array: value => tensorOf(value, true), operate, unary, inPlace, truth, attribute, items, getItem, setItem, repr, str, format, kindOf, nearest, ask, Fault};
+  return {modules, course, cmath, builtins, known, define, whole: ints, number: float, array: value => tensorOf(value, true), operate, unary, inPlace, truth, attribute, setAttribute, items, getItem, setItem, deleteItem, contains, iterator, isOf, same, standard: {}, repr, str, format, kindOf, nearest, ask, Fault};
 })();

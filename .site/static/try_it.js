@@ -1,11 +1,11 @@
 // An exercise is typed, and the page runs it: the editor, and what is shown of a verdict. Python's part is loaded with the first key.
 (() => {
-  const up = document.documentElement.dataset.content_root ?? './', PARTS = ['tensors', 'printing', 'containers', 'torch', 'chance', 'python', 'judging'];
+  const up = document.documentElement.dataset.content_root ?? './', PARTS = ['tensors', 'printing', 'kinds', 'containers', 'torch', 'chance', 'python', 'judging'];
   const load = (source, there) => there() ? Promise.resolve() : new Promise((done, failed) => document.head.append(
     Object.assign(document.createElement('script'), {src: up + source, onload: done, onerror: failed})));
   let language = null;
   const ready = async name => {
-    language ??= PARTS.reduce((before, part) => before.then(() => load(`_static/${part}.js`, () => false)), Promise.resolve());
+    language ??= PARTS.reduce((before, part) => before.then(() => (globalThis.loadedParts ??= {})[`_static/${part}.js`] ??= load(`_static/${part}.js`, () => false)), Promise.resolve());  // the cells of a lesson may have loaded it
     await Promise.all([language, load(`beside/try/${name}.js`, () => globalThis.tried?.[name])]);
   };
   function element(kind, properties, ...inside) {

@@ -1,7 +1,7 @@
 // Runs answers as a page does: node answers.js FOLDER reads, as JSON,
 // [[exercise, its script, [code, …], {solved before: code}], …].
 const fs = require('fs');
-for (const name of ['tensors', 'printing', 'containers', 'torch', 'chance', 'python', 'judging']) {
+for (const name of ['tensors', 'printing', 'kinds', 'containers', 'torch', 'chance', 'python', 'judging']) {
   (0, eval)(fs.readFileSync(`${process.argv[2]}/${name}.js`, 'utf8'));
 }
 const {Tensor, Complex, Dict, values} = tensors, {run} = python;
