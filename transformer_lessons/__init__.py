@@ -57,6 +57,7 @@ Everything else lives in a folder named for what it does.
     running.emptiness          does a function do anything at all?
     running.global_state       everything global that an answer could change, saved and restored
     running.sandbox            one call, with a time limit
+    running.watching           every PyTorch operation of an answer, and how large the tensors are that it makes
     exercises                  the checks that name the mistake, and the questions
     tools.install              the environment that the README's two commands make
     tools.glossary             the course's terms, collected from the lessons

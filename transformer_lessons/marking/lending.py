@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from transformer_lessons.marking.wire import DEPTH, Broken, has_many_parts, name_for, name_of, pack, unpack
+from transformer_lessons.running.watching import Watching
 
 if TYPE_CHECKING:  # after each call, a student's process looks whether all that it has imported is as it was
     from transformer_lessons.marking.messages import (
@@ -255,12 +255,8 @@ class StandInOptimizer(torch.optim.Optimizer):
         self.ask("zero_grad")
 
 
-class Noting(TorchDispatchMode):
+class Noting(Watching):
     """While it is active, notes each operation: its name, and the sizes of the tensors that it reads and makes."""
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        return False  # otherwise PyTorch loads its compiler first, within the time of the call
 
     def __init__(self, inputs: Iterable) -> None:
         super().__init__()

@@ -4,8 +4,8 @@ import torch
 
 from transformer_lessons.exercises.catalogue.stable_softmax import far_below, signs_of_lost_rows, slightly_off
 from transformer_lessons.exercises.checker.setup import Setup, normal
-from transformer_lessons.exercises.checker.watching import Watching
 from transformer_lessons.language import long_context
+from transformer_lessons.running.watching import Watching
 
 
 def draw(generator, rows, sizes, rise=0.0, level=0.0, apart=0.0, far=0):

@@ -16,7 +16,7 @@ from transformer_lessons.exercises.checker.comparison import alike
 from transformer_lessons.exercises.checker.distributions import Chances, plain, same_distribution
 from transformer_lessons.exercises.checker.drawn_tokens import Drawn, exact_on_pages, is_on_a_page, is_table
 from transformer_lessons.exercises.checker.setup import Setup
-from transformer_lessons.exercises.checker.watching import Largest
+from transformer_lessons.running.watching import Largest
 
 ROWS = [  # p, q and three drafted tokens: a group of rows for each
     ([0.50, 0.07, 0.14, 0.29], [0.84, 0.10, 0.03, 0.03], (0, 1, 2)),

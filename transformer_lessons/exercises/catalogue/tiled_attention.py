@@ -7,8 +7,8 @@ import torch
 from transformer_lessons.exercises.catalogue.stable_softmax import far_below, signs_of_lost_rows, slightly_off
 from transformer_lessons.exercises.checker.comparison import comparable
 from transformer_lessons.exercises.checker.setup import Setup, normal
-from transformer_lessons.exercises.checker.watching import Largest
 from transformer_lessons.language import long_context
+from transformer_lessons.running.watching import Largest
 
 
 def draw(generator, lead, length, d_head, d_v, block, rise=0.0, level=0.0, far=0, silent=False):

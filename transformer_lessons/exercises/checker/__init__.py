@@ -13,7 +13,6 @@ distributions   results drawn at random, compared by their distribution
 drawn_tokens    an answer on a page, and the exact chances of what it draws
 comparison      are a result and the expected one alike, and if not, how do they differ?
 weights         the weights that modules are filled with
-watching        every PyTorch operation of an answer, as it runs, and how large the tensors are that it makes
 draws           the inputs, the expected results and those of every known mistake
 
 Which mistake it makes:
