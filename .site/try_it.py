@@ -4,6 +4,7 @@ The right answer and every known mistake are run here, on a few fixed inputs; st
 the same inputs, and names the mistake that gives the same results.
 """
 
+import itertools
 import json
 import math
 import warnings
@@ -184,19 +185,35 @@ WITH_ANOTHER = {  # these seldom come alone
 }
 
 
+WITH_ONE_OF = {  # what the checks compose only when they need it
+    ("scaled_dot_product_attention", "no scaling", "divided by the wrong function of d"): (
+        *("softmax over the queries", "softmax over dimension 0", "softmax over dimension 1"),
+        *("softmax over dimension 2", "queries and keys swapped", "keys and values swapped"),
+    ),
+}
+
+
+@cache
+def pairs_of(name):
+    """Two mistakes at once, of which the page may speak: [(both, the wrong answer)]."""
+    exercise = EXERCISES[name]
+    pairs = list(exercise.pairs) if name in WITH_ANOTHER else []
+    for (other, *scales), slips in WITH_ONE_OF.items():
+        for both in itertools.product(scales, slips) if other == name else ():
+            pairs.append(exercise.pair(*((exercise.mistakes[one], exercise.mistakes[one].variants[0]) for one in both)))
+    return [pair for pair in pairs if pair]
+
+
 @cache
 def known_pairs(name):
     """Two mistakes at once, one of which seldom comes alone: [the places of both in known_mistakes, pattern]."""
     places = {mistake: place for place, (mistake, *_) in enumerate(known_mistakes(name))}
     taken = {pattern for *_, patterns in known_mistakes(name) for pattern in patterns}
     pairs = {}
-    for mistakes, variant in EXERCISES[name].pairs if name in WITH_ANOTHER else ():
+    for mistakes, variant in pairs_of(name):
         names = [mistake.name for mistake in mistakes]
-        pattern = (
-            pattern_of(name, variant.answer)
-            if set(names) & set(WITH_ANOTHER[name]) and set(names) <= set(places)
-            else None
-        )
+        speaks = set(names) <= set(places) and (name not in WITH_ANOTHER or set(names) & set(WITH_ANOTHER[name]))
+        pattern = pattern_of(name, variant.answer) if speaks else None
         own = [other for one in names if one in places for other in known_mistakes(name)[places[one]][-1]]
         if pattern and pattern not in taken and all(differ_in_numbers(pattern, other) for other in own):
             pairs.setdefault(pattern, []).append([places[one] for one in names])

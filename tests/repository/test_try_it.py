@@ -199,9 +199,10 @@ SAID = {  # the body of an answer, the line that is named, and what is said
     "return softmax(scores)": (2, "softmax calls itself without end."),
     "return (scores": (2, "A bracket is opened on this line or before it, and not closed."),
     "if scores > 0 return 1": (2, "“:” is missing before “return”."),
-    "x = {1, 2}": (2, "This page does not know sets."),
-    "class A: pass": (2, "This page does not know “class”."),
-    "return b'a'": (2, 'This page does not know texts like b"…".'),
+    "x = {1, 2}[0]": (2, "A set has no items to index."),
+    "class A(3): pass": (2, "A is built on something of which this page makes no classes."),
+    "async def f(): pass": (2, "This page does not know “async”."),
+    "return b'a' + 'a'": (2, "bytes + a text: Python knows no such operation."),
     "return f'{scores'": (2, "A curly bracket in this text has no partner."),
     "return f'{socres}'": (2, "Nothing here is called “socres”. Did you mean scores?"),
     "import os": (2, "This page imports only torch, torch.nn, torch.nn.functional, numpy and math."),
@@ -312,8 +313,8 @@ def test_the_page_of_an_exercise_and_that_of_all_have_its_stub_in_a_field_with_a
 
 @needs_node
 def test_two_mistakes_at_once_are_named_where_one_of_them_seldom_comes_alone():
-    for name in try_it.WITH_ANOTHER:
-        pairs = {tuple(one.name for one in mistakes): variant for mistakes, variant in EXERCISES[name].pairs}
+    for name in [*try_it.WITH_ANOTHER, *(name for name, *_ in try_it.WITH_ONE_OF)]:
+        pairs = {tuple(one.name for one in mistakes): variant for mistakes, variant in try_it.pairs_of(name)}
         known = [mistake for mistake, *_ in try_it.known_mistakes(name)]
         chosen = [(known[one], known[other]) for one, other, _ in try_it.known_pairs(name)]
         told = run({name: [code_of(pairs[names]) for names in chosen]})[name]
