@@ -2,7 +2,7 @@
 globalThis.python = (() => {
   const {Fault, Tuple, Complex, Dict, Group, Bytes, Instance, Ellipsis, fail} = tensors;
   const {modules, course, cmath, builtins, operate, unary, inPlace, truth, attribute, setAttribute, items, getItem, setItem, deleteItem, contains, repr, str, format, kindOf, nearest} = library;
-  const MOST_SECONDS = 8;
+  const MOST_SECONDS = 8, MOST_SECONDS_OF_A_CELL = 20;
   let mostSteps = 100000;  // of an answer; a lesson's cells may take more
   let theCourse = null;  // in a lesson, what its package holds under a name
   let lastValue = null;  // of an expression that stands alone
@@ -873,7 +873,7 @@ globalThis.python = (() => {
         library.ask(false, '');
         [earlier, theCourse, line, mostSteps] = [[], imports, first, 3e6];
         Object.assign(tensors.limits, {numbers: 3e6, products: 1e8});
-        until = Date.now() + MOST_SECONDS * 1000;
+        until = Date.now() + MOST_SECONDS_OF_A_CELL * 1000;
         return guarded(() => {
           const code = parseOnce(source, first);
           lastValue = null;
