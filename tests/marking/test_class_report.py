@@ -233,11 +233,11 @@ def test_each_name_of_a_slip_is_a_mistake_of_the_catalogue():
 
 
 @pytest.mark.parametrize(("lesson", "exercise", "subject"), HUNTS)
-def test_the_screen_of_a_hunt_ends_with_lines_that_mend_its_code(tmp_path, lesson, exercise, subject):
+def test_the_screen_of_a_hunt_ends_with_lines_that_repair_its_code(tmp_path, lesson, exercise, subject):
     cells = json.loads(reset.original(f"{verdicts.course()[lesson]['stem']}.ipynb"))["cells"]
     own = subject.replace("fixed", "suspicious").replace("Fixed", "Suspicious")
     (code,) = [code for one in cells if (code := sample.published({"cells": [one]}, subject))]
-    for wrong, right in mistakes.MENDED[exercise].items():
+    for wrong, right in mistakes.REPAIRED[exercise].items():
         assert code.count(wrong) == 1
         code = code.replace(wrong, right)
     space = {}
@@ -247,7 +247,7 @@ def test_the_screen_of_a_hunt_ends_with_lines_that_mend_its_code(tmp_path, lesso
     mistake = next(iter(EXERCISES[exercise].mistakes))
     about = mistakes.Mistake(lesson, subject, exercise, mistake, "why", "look", {"ada"}, 1, is_hunt=True)
     title, lines = mistakes.lines_instead(about, ["something = else_that_nobody_knows"], set())
-    assert (title, lines) == (mistakes.MENDING, [*mistakes.MENDED[exercise].values()])
+    assert (title, lines) == (mistakes.REPAIR, [*mistakes.REPAIRED[exercise].values()])
     assert projector.shape(code.splitlines(), set(), title, lines).title == title
 
 

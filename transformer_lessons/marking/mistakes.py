@@ -28,8 +28,8 @@ SAME_SLIPS = (  # names of mistakes in several exercises that are one slip, abou
     ("no keepdims", "no keepdim", "keepdim forgotten"),
 )
 ONE_OF_MANY = "One right way"
-MENDING = "One way to mend the hunt’s code"
-MENDED = {  # the wrong lines of each bug hunt, as its lesson shows them, and what should stand there
+REPAIR = "One way to repair the hunt’s code"
+REPAIRED = {  # the wrong lines of each bug hunt, as its lesson shows them, and what should stand there
     "self_attention": {
         "weights = exponentials / exponentials.sum(axis=0)": (
             "weights = exponentials / exponentials.sum(axis=1, keepdims=True)"
@@ -215,8 +215,8 @@ def lines_instead(mistake: Mistake, lines: list[str], wrong: set[int]) -> tuple[
         if marked and marked == {*extra}:
             title = "Right" if instead else f"Right: without {'this line' if len(extra) == 1 else 'these lines'}"
             return title, instead
-    if mistake.is_hunt and mistake.exercise in MENDED:
-        return MENDING, [*MENDED[mistake.exercise].values()]
+    if mistake.is_hunt and mistake.exercise in REPAIRED:
+        return REPAIR, [*REPAIRED[mistake.exercise].values()]
     answer = plain("\n".join(lines))
     lacking = [line for line in solution.splitlines() if plain(line)[0] not in answer]
     if not 0 < len(lacking) <= len(own) / 2:

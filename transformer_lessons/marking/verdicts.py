@@ -43,7 +43,7 @@ BORROWED, SAME = "borrowed", "as the course's solution"
 NOT_RUN = "does not run"  # the mistake of an answer whose cells fail
 OPEN = ("missing", "untouched")  # the status of what nobody has answered
 KIND = "wrong kind of result"  # the mistake of an answer whose numbers may all be right
-MENDED_LINES, MENDINGS = 60, 3  # of code that Python refuses: lines to be mended, and mendings to be tried
+REPAIRED_LINES, REPAIRS = 60, 3  # of code that Python refuses: lines that may be repaired, and repairs to be tried
 STARTS = "import math\nimport numpy as np\nimport torch\nimport torch.nn.functional as F\nfrom torch import nn\n"
 BUT_FOR = "right, but for another exercise"  # the mistake of an answer that calls a wrong one
 TOO_SLOW = "takes too long"  # to define: the flag of an answer which a faster machine might have marked
@@ -266,7 +266,7 @@ class Marker:
             helper = name_missing(row)
             if refused and (refused["only"] or row["status"] in OPEN) and row["status"] != "passed":
                 row, found["work"][subject] = is_refused(row, refused), work_refused(refused)
-                row["nearly"] = self.right_when_mended(student, row, str(refused["source"]))
+                row["nearly"] = self.right_when_repaired(student, row, str(refused["source"]))
             elif helper in plan["refused"] and row["status"] == "failed":
                 refused = plan["refused"][helper]
                 row = is_refused(row, refused, f"it needs `{helper}`, which Python cannot read")
@@ -337,12 +337,12 @@ class Marker:
             return True
         return False
 
-    def right_when_mended(self, student: Student, row: Row, source: str) -> bool:
+    def right_when_repaired(self, student: Student, row: Row, source: str) -> bool:
         """Is code that Python refuses right with one bracket or colon more, or one bracket less, at a line's end?"""
         process, name, subject = student.process, row["exercise"], row["item"]
         left, spent = process.left, process.spent
         try:
-            for text in mendings(source, subject):
+            for text in repairs(source, subject):
                 with contextlib.suppress(Exception):  # the next may be right
                     answer = student.define(name, subject, {subject: STARTS + text})
                     report = judge(EXERCISES[name], answer, self.drawn(name, 0), run=student.run, limits=LIMITS)
@@ -480,16 +480,16 @@ def is_refused(row: Row, refused: Refused, what: str = "Python cannot read this 
     return does_not_run(row | {"flags": []}, f"{what}.", REPAIR, error, line)
 
 
-def mendings(source: str, name: str) -> list[str]:
+def repairs(source: str, name: str) -> list[str]:
     """The source with a single sign at the end of a line put right, where Python reads it then: the first few ways."""
     lines, found = source.splitlines(), []
-    for number, line in enumerate(lines[:MENDED_LINES]):
+    for number, line in enumerate(lines[:REPAIRED_LINES]):
         for new in (*(line + sign for sign in ")]}:"), *[line[:-1]] * line.endswith((")", "]", "}"))):
             text = "\n".join([*lines[:number], new, *lines[number + 1 :]])
             tree = parsed(text)
             if tree and any(getattr(one, "name", "") == name for one in tree.body):
                 found.append(text)
-    return found[:MENDINGS]
+    return found[:REPAIRS]
 
 
 def in_kind_of(expected: Any, value: Any) -> Any:
