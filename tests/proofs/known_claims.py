@@ -348,9 +348,9 @@ QUERIES_AND_KEYS = ("linear_q", "linear_k")
 LESSON_6 = [
     Claim("the random part costs 2.32 to 2.34 nats", reversing("nothing wrong", 0, math.log(10))),
     Claim("the second half 0.00 to 0.01 nats", reversing("nothing wrong", 1, math.log(10))),
-    Claim("one of its two heads looks at the digit to predict", looks_at_the_digit_to_predict),
-    Claim("Without this head, the loss there is 4.92 to 5.84", without_a_head(other=False), slack=0.3),
-    Claim("without the other 0.28 to 0.87", without_a_head(other=True), slack=0.1),
+    Claim("the same head (of two) looks at the digit to predict", looks_at_the_digit_to_predict),
+    Claim("the loss there is 4.92 to 5.84 without this head", without_a_head(other=False), slack=0.3),
+    Claim("0.28 to 0.87 without the other", without_a_head(other=True), slack=0.1),
     Claim("after 30 steps (0.98 to 1.02 of it)", reversing("masked after softmax", 0, steps=30)),
     Claim("0.43 to 0.86 of chance after 120", reversing("masked after softmax", 0)),
     Claim("the same three in each of five seeds", same_faults_are_caught),
