@@ -118,7 +118,7 @@ setup = Setup(
     ],
     draw=draw_rehearsal,
     observe=two_steps,
-    returns=("losses", "weights", "what happened"),
+    returns=("losses", "weights", "order of the calls"),
     checks=[is_a_float],
     symptoms=[what_is_wrong],
     signs=lambda observed, *_: ["more than one step"] * (HISTORY["bsbs"] in observed[2]),
