@@ -452,7 +452,7 @@ def with_the_mean_of_encoder_attention(runs, seed):
 
 
 ASKING, NORMED = ("linear_q", "linear_k"), ("post-norm", "pre-norm")
-MANY = range(9, 59)  # seeds of untrained stacks; the lesson's own is 9
+MANY = range(100)  # seeds of untrained stacks; the lesson's own is 9
 
 
 def left_after(kind, *depths):
@@ -505,7 +505,7 @@ LESSON_7 = [
         lambda runs, seed: with_the_mean_of_encoder_attention(runs, seed) >= 60,
     ),
     Claim("By a factor of 1.4 to 1.7 (five seeds)", scale_after_twelve, slack=0.05),
-    Claim("| both skips | 0.66 to 0.89 | 0.01 to 0.19 |", left_after("both skips", 4, 32), MANY),
+    Claim("| both skips | 0.64 to 0.89 | 0.01 to 0.19 |", left_after("both skips", 4, 32), MANY),
     Claim(
         "Without the skip around attention, almost nothing is left after two layers",
         all_below(0.005, left_after("no skip around attention", 2, 4, 32)),
@@ -516,13 +516,15 @@ LESSON_7 = [
         all_below(0.005, left_after("no skip around attention, no feed-forward", 2)),
         MANY,
     ),
-    Claim("Query weights 16 times as large only delay it", all_below(0.005, left_after(SHARPER, 32)), MANY),
-    Claim("| feed-forward alone | 0.07 to 0.40 |", left_after("feed-forward alone", 4), MANY),
-    Claim("| 0.00 to 0.02 |", left_after("feed-forward alone", 32), MANY),
-    Claim("| the same, tanh, no biases | 0.77 to 0.99 |", left_after("feed-forward alone, tanh, no biases", 4), MANY),
-    Claim("| 0.68 to 0.99 |", left_after("feed-forward alone, tanh, no biases", 32), MANY),
-    Claim("With the ReLU alone (no biases), 0.00 to 0.16", left_after("feed-forward alone, no biases", 32), MANY),
-    Claim("with the biases alone (tanh), 0.01 to 0.61", left_after("feed-forward alone, tanh for ReLU", 32), MANY),
+    Claim("Query weights 16 times as large only delay this", all_below(0.005, left_after(SHARPER, 32)), MANY),
+    Claim("| feed-forward alone: ReLU, biases | 0.07 to 0.40 |", left_after("feed-forward alone", 4), MANY),
+    Claim("| 0.00 to 0.03 |", left_after("feed-forward alone", 32), MANY),
+    Claim("| ReLU, no biases | 0.12 to 0.60 |", left_after("feed-forward alone, no biases", 4), MANY),
+    Claim("| 0.00 to 0.18 |", left_after("feed-forward alone, no biases", 32), MANY),
+    Claim("| tanh, biases | 0.34 to 0.83 |", left_after("feed-forward alone, tanh for ReLU", 4), MANY),
+    Claim("| 0.00 to 0.61 |", left_after("feed-forward alone, tanh for ReLU", 32), MANY),
+    Claim("| tanh, no biases | 0.77 to 0.99 |", left_after("feed-forward alone, tanh, no biases", 4), MANY),
+    Claim("| 0.58 to 1.00 |", left_after("feed-forward alone, tanh, no biases", 32), MANY),
     Claim(
         "without either, the model reverses at most one of 64 sequences",
         lambda runs, seed: max(without(part)(runs, seed) for part in ("positions", "cross_attention")) <= 1 / 64,
@@ -566,7 +568,7 @@ LESSON_7 = [
         range(12),
     ),
     Claim(
-        "models with norms at most at 3.5",
+        "models with norms at 3.5 or less",
         lambda runs, seed: max(before_training(kind, 2)(runs, seed) for kind in NORMED) < 3.55,
         range(12),
     ),
