@@ -153,7 +153,7 @@ def narrow_induction_circuit(d):
 
 @diagram(height=694)
 def gpt2_and_llama(d):
-    """Llama is GPT-2 with six changes
+    """Llama is GPT-2 with six main changes
 
     Two models side by side, each a column that is read from top to bottom: tokens, embedding table, positions, layers,
     norm, output matrix, logits. The skeleton is the same; the parts of Llama in orange differ from GPT-2's beside them,

@@ -32,3 +32,9 @@ def beside_gpt2(losses, changes, seeds=5):
     """{change: its losses minus GPT-2's with the same seed}, for that many of the first seeds."""
     usual = torch.tensor(losses["GPT-2"][:seeds])
     return {change: torch.tensor(losses[change][:seeds]) - usual for change in changes}  # each (seeds)
+
+
+def with_means(rows):
+    """The same rows, with the mean of each beside its name."""
+    means = {name: f"{numbers.mean():+.3f}".replace("-", "−") for name, numbers in rows.items()}
+    return {f"{name}  {means[name]}": numbers for name, numbers in rows.items()}

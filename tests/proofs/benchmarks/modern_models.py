@@ -32,6 +32,7 @@ CHANGES = {
     "rotary": ROTARY,
     "SwiGLU": GATES,
     "rotary, SwiGLU": ROTARY | GATES,
+    "rotary, untied": ROTARY | {"tied": False},
     "RMSNorm": {"rms": True},
     "no biases": {"bias": False},
     "2 KV heads": {"num_key_heads": 2},
