@@ -116,14 +116,14 @@ def sum_of(numbers):
     return sum(x * math.cos(place) for place, x in enumerate(plain, 1))
 
 
-def mark_of(value, expected, exact):
+def mark_of(value, expected, setup):
     """What one of the results is: "=" if it is the expected one, "~" if only zeros are not exactly 0 though they should
     be, or else its kind, dtype and shape, and a weighted sum.
     """
     if not isinstance(value, np.ndarray | np.generic | torch.Tensor) or "complex" in str(value.dtype):
         return "?"
-    if alike(value, expected, 2e-5):
-        return "=" if alike(value, expected, 2e-5, exact) else "~"
+    if alike(value, expected, setup.tolerance):
+        return "=" if alike(value, expected, setup.tolerance, setup.exact_zeros) else "~"
     dtype = str(value.dtype).removeprefix("torch.")[0].replace("u", "i").replace("c", "?")
     kind = "t" if isinstance(value, torch.Tensor) else "a"
     numbers = value.flatten().tolist()
@@ -150,9 +150,7 @@ def pattern_of(name, answer):
             marks.append("=" if is_spared(name, len(marks)) else "!")
         else:
             wanted = wanted + [None] * (len(values) - len(wanted))
-            marks.append(
-                "|".join(mark_of(*pair, exercise.setup.exact_zeros) for pair in zip(values, wanted, strict=False))
-            )
+            marks.append("|".join(mark_of(*pair, exercise.setup) for pair in zip(values, wanted, strict=False)))
     if any("?" in mark for mark in marks):
         return None
     changes = f"c{''.join(map(str, sorted(all_changed)))} " if all_changed else ""
@@ -250,6 +248,7 @@ def told(name):
         "lesson": exercise.lesson,
         "gradients": bool(exercise.gradients),
         "exact": exercise.setup.exact_zeros,
+        "tolerance": exercise.setup.tolerance,
         "earlier": TRIED[: TRIED.index(name)],
         "inputs": exercise.inputs,
         "returns": [exercise.setup.returns]

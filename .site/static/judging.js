@@ -1,7 +1,7 @@
 // Judges an answer by its results: on the same inputs, the right answer's numbers are right, and a known mistake's tell the mistake.
 globalThis.judging = (() => {
   const {Tensor, Tuple, make, values, shown, product, sum} = tensors;
-  const TOLERANCE = 2e-5, SURE = 1e-5;
+  const SURE = 1e-5;
   const DTYPES = {f: 'float', i: 'int', u: 'uint8', b: 'bool'};
 
   function readable([kind, shape, numbers]) {  // what the page is told, as a value
@@ -27,7 +27,7 @@ globalThis.judging = (() => {
     return wrongPlaces(value, expected, exact).length ? 'zeros' : '';
   }
   function wrongPlaces(value, expected, exact = false) {  // exact: where 0 is expected, nothing but 0 will do
-    const right = values(expected), near = TOLERANCE * Math.max(1e-3, ...right.map(Math.abs));
+    const right = values(expected), near = expected.tolerance * Math.max(1e-3, ...right.map(Math.abs));
     return values(value).flatMap((number, at) => Math.abs(number - right[at]) <= near && !(exact && !number !== !right[at]) ? [] : [at]);
   }
 
@@ -124,7 +124,7 @@ globalThis.judging = (() => {
     if (outcomes[0].empty) return {sign: '○', headline: 'not attempted yet.', why: ['Write the body of the function in place of `raise NotImplementedError`.']};
     if (outcomes[0].early) return {sign: '✗', headline: `an error in line ${outcomes[0].line}.`, why: [outcomes[0].fault], line: outcomes[0].line};
     const cases = outcomes.map((outcome, number) => {
-      const {spared} = told.cases[number], expected = told.cases[number].expected.map(readable), parts = partsOf(outcome.value);
+      const {spared} = told.cases[number], expected = told.cases[number].expected.map(one => Object.assign(readable(one), {tolerance: told.tolerance})), parts = partsOf(outcome.value);
       const before = told.cases[number].inputs.map(readable);
       const changed = before.flatMap((value, at) => value instanceof Tensor && String(values(value)) !== String(values(inputs[number][at])) ? [at] : []);
       const fits = outcome.fault === undefined && (told.returns.length > 1 ? Array.isArray(outcome.value) : !Array.isArray(outcome.value)) && parts.length === expected.length;

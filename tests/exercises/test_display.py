@@ -6,7 +6,7 @@ import torch
 from reported import verdict
 
 from transformer_lessons import masks
-from transformer_lessons.exercises.checker.display import beside, show, shown_dictionaries
+from transformer_lessons.exercises.checker.display import beside, show, shown_dictionaries, shown_lists
 from transformer_lessons.exercises.checker.setup import normal
 
 
@@ -40,6 +40,11 @@ def test_where_only_some_entries_are_shown_a_line_says_so():
         "yours     {'d': 3}  (1 in all)",
         "expected  {'a': 0, 'b': 1}  (3 in all)",
     ]
+
+
+def test_long_items_are_cut_where_the_line_ends():
+    (part,) = shown_lists(["a", "b", "c", "d" * 99] * 9, ["a", "b", "c", "e"] * 9)
+    assert [len(line) for line in part.lines] == [96, 59]
 
 
 def test_of_two_shapes_yours_comes_first():

@@ -102,7 +102,9 @@ def test_an_answer_without_a_result_for_the_last_size_does_come_to_an_end():
         calls.append(1)
         return ... if len(calls) == number else right(query, key, value)
 
-    assert verdict(stub_at_last).message.startswith(f"✗ {NAME}: it gives no result.")
+    told = verdict(stub_at_last)
+    assert told.message.startswith(f"✗ {NAME}: it gives no result.")
+    assert "it raises NotImplementedError, or returns `...`." in words_of(told)
 
 
 # What takes time that is not the answer's

@@ -358,3 +358,10 @@ def test_the_softmax_that_numpy_invites_to_is_told_of_both_its_mistakes():
     code = "def softmax(scores):\n    e = np.exp(scores - scores.max())\n    return e / e.sum()"
     (told,) = run({"softmax": [code]})["softmax"]
     assert told["names"] == ["sum over more than one row", "the largest of all subtracted"]
+
+
+@needs_node
+def test_the_page_is_no_stricter_than_the_check():
+    (_, right), *_ = right_answers("sinusoidal_encoding")
+    within = code_of(right) + "\nexact = sinusoidal_encoding\ndef sinusoidal_encoding(*sizes):\n    return exact(*sizes) * (1 + 6e-5)"
+    assert run({"sinusoidal_encoding": [within]})["sinusoidal_encoding"][0]["sign"] == "✓"

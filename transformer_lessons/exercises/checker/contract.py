@@ -324,9 +324,9 @@ def name_of_error(error: str) -> tuple[str, str]:
     """(name, where to look) for an error."""
     kind = error.split(":")[0]
     if "unexpected keyword argument" in error:
-        word = error.split("'")[1] if "'" in error else ""
-        wanted = WORDS.get(word)
-        look = f"this library calls it `{wanted}`, not `{word}`." if wanted else "the names of its arguments."
+        look = "the names of its arguments."
+        if "'" in error and error.split("'")[1] in WORDS:
+            look += " PyTorch says `dim` and `keepdim`, NumPy `axis` and `keepdims`; and not every function takes one."
         return "an unknown argument", look
     if "'NoneType' object has no attribute" in error:
         look = "what is None there, and why? Some methods return nothing; .grad is None before the first backward."
@@ -336,7 +336,7 @@ def name_of_error(error: str) -> tuple[str, str]:
     return ERRORS.get(kind, "raises an error"), LOOKS.get(kind, "")
 
 
-WORDS = {"dim": "axis", "keepdim": "keepdims", "axis": "dim", "keepdims": "keepdim"}  # PyTorch's and NumPy's
+WORDS = "dim", "keepdim", "axis", "keepdims"
 
 ERRORS = {
     "NameError": "an unknown name",

@@ -109,15 +109,11 @@ def shown_lists(ours: Any, theirs: Any) -> list[Part]:
     start = max(0, first - 2)
     floats = len(ours) == len(theirs) and all(isinstance(item, float) for item in (*ours, *theirs))
     decimals = decimals_for(ours, theirs) if floats else 2
-    dots = "…, " if start else ""
-    return [
-        values(
-            *(
-                f"{dots}{short(items[start : start + 6], decimals)}  ({len(items)} item{'s' * (len(items) != 1)})"
-                for items in (ours, theirs)
-            )
-        )
-    ]
+    dots, shown = "…, " if start else "", []
+    for items in (ours, theirs):
+        number = f"  ({len(items)} item{'s' * (len(items) != 1)})"
+        shown.append(f"{dots}{short(items[start : start + 6], decimals, 82 - len(dots + number))}{number}")  # one line
+    return [values(*shown)]
 
 
 def shown_dictionaries(ours: Any, theirs: Any) -> list[Part]:
@@ -136,8 +132,8 @@ def shown_dictionaries(ours: Any, theirs: Any) -> list[Part]:
     return [*([Part("example", some)] if len(chosen) < len(every) else []), values(*shown)]
 
 
-def short(value: Any, decimals: int = 2) -> str:
-    """A value in at most 70 characters."""
+def short(value: Any, decimals: int = 2, width: int = 70) -> str:
+    """A value in at most so many characters."""
     if is_array(value):
         return kind_of(value)
     if isinstance(value, (list, tuple)):
@@ -149,4 +145,4 @@ def short(value: Any, decimals: int = 2) -> str:
         text = show(value, decimals)
     else:
         text = repr(value) if isinstance(value, (str, bytes, int, type(None))) else kind_of(value)
-    return text if len(text) <= 70 else text[:69] + "…"
+    return text if len(text) <= width else text[: width - 1] + "…"

@@ -51,7 +51,7 @@ class Part(NamedTuple):
     def cut(self, count: int) -> "Part":
         """What fits into so many lines."""
         if self.kind == "table":
-            return self._replace(rows=self.rows[: count - 1])
+            return self._replace(rows=self.rows[: count - 1])  # at least one: see `fitted`
         if self.kind == "values":
             return self._replace(text="\n".join(self.text.split("\n")[:count]))
         lines = self.lines[:count]
@@ -77,7 +77,8 @@ def fitted(parts: Iterable[Part], room: int) -> list[Part]:
         count = len(part.lines)
         if count > room:
             may_be_cut = len(kept) < 2 or part.kind in ("table", "values")
-            return [*kept, part.cut(room)] if room and may_be_cut else kept
+            least = 2 if part.kind == "table" and part.rows else 1  # a heading alone shows nothing
+            return [*kept, part.cut(room)] if room >= least and may_be_cut else kept
         kept.append(part)
         room -= count
     return kept

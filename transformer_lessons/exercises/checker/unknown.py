@@ -65,7 +65,7 @@ def right_where_it_ran(seen: Seen) -> Finding:
         return raises(seen, raising)
     empty = next(number for number, outcome in enumerate(outcomes) if not outcome.ok)
     shown = shown_inputs(exercise, seen.draws.cases[empty])
-    return Finding(headline="it gives no result.", why=f"With {shown} it returns nothing.")
+    return Finding(headline="it gives no result.", why=f"With {shown} it raises NotImplementedError, or returns `...`.")
 
 
 def shown_by_numbers(seen: Seen) -> str | None:

@@ -197,7 +197,7 @@ def unfinished(called: str) -> Finding:
     return Finding(
         headline="it calls something unfinished.",
         mistake="calls something unfinished",
-        why=f"It calls `{called}`, which raises NotImplementedError because it is not written yet.",
+        why=f"It calls `{called}`, which raises NotImplementedError, as unwritten code does.",
         look=f"the cell that defines `{called}`: is it finished, and has it been run since?",
     )
 
