@@ -206,7 +206,7 @@ def level_the_features(*norms):
     }
     title = "Layer norm takes away what all features share: their mean and their scale"
     if "RMSNorm" in names:
-        title = "LayerNorm takes away mean and scale, and RMSNorm only the scale"
+        title = "LayerNorm removes mean and scale, RMSNorm only the scale"
     rows = {"the token": token} | {f"after {name}": numbers for name, numbers in found.items()}
     features = [f"feature {number}" for number in range(4)]
     bars = {name: numbers.tolist() for name, numbers in rows.items()}
