@@ -178,17 +178,59 @@ def test_what_fewer_than_three_share_is_filled_up_from_the_exercises_that_most_h
         known.works[student, "padding_mask"] = {"source": f"{student.upper()} = 1", "digest": student}
     known.rows.append(row("kim", "masked_softmax", "failed", mistake=softmax[5]))
     known.rows.append(row("lea", "layer_norm", "failed", mistake=""))
+    known.rows.append(row("kim", "padding_mask", "failed", mistake="endless", said=[Part("why", "Too long.")]))
     lines = re.findall(r"<li data-lesson=''>.*?</li>", report.Report(known).commonest())
     assert [re.search(r"<strong>(.*?)</strong>", one)[1] for one in lines] == [
-        report.sentence(report.prose(one)) for one in (MISTAKE.name, sorted(padding[1:4])[0], softmax[5])
+        report.sentence(report.prose(one)) for one in (MISTAKE.name, sorted(padding[1:4])[0])
     ]
     assert "made once: padding_<wbr>mask, <a href" in lines[1]
-    assert "made once: masked_<wbr>softmax, " in lines[2]
     one, *examples = re.findall(r'<section class="screen">.*?</section>', projector.body(known), re.DOTALL)
     assert "1 of 1 · " in one
     assert len(examples) == 1, "of what a single student has wrong there is no example"
-    assert "For example · Lesson 6 · Masking · an exercise that 3 of 5 have wrong</p><h2><code>padding_" in examples[0]
+    assert "For example · Lesson 6 · Masking · an exercise that 4 of 5 have wrong</p><h2><code>padding_" in examples[0]
     assert not any(student.upper() in examples[0] for student in known.students), "the code is the course's own"
+
+
+def test_the_projector_shows_the_mistakes_and_exercises_that_the_report_lists(tmp_path):
+    known = class_of(tmp_path, dict.fromkeys(("ada", "bob"), (MISTAKE.name, UPPER)))
+    for item in ("padding_mask", "masked_softmax"):
+        for student, name in zip(("ada", "bob"), list(EXERCISES[item].mistakes)[1:], strict=False):
+            known.rows.append(row(student, item, "failed", mistake=name))
+    known.rows += [hunt("ada", OTHER.name), hunt("bob", "")]
+    lines = re.findall(r"<li data-lesson=''>.*?</li>", report.Report(known).commonest())
+    screens = re.findall(r'<section class="screen">.*?</section>', projector.body(known), re.DOTALL)
+    assert len(lines) == len(screens) == 3
+    for line, screen in zip(lines, screens, strict=True):
+        assert re.search("<strong>(.*?)</strong>", line)[1] == re.search("<h3>(.*?)</h3>", screen)[1]
+        assert re.search(r"<h2><code>(.*?)</code>", screen)[1] in line
+
+
+def test_what_the_catalogue_has_no_name_for_is_told_last_and_in_words_that_hold_for_all_who_did_it(tmp_path):
+    known = class_of(tmp_path, dict.fromkeys(("ada", "bob"), (MISTAKE.name, UPPER)), ["eve"])
+    for student, kind in {"ada": "float32", "bob": "int32", "eve": "int64"}.items():
+        why = f"The numbers compared so far are right. The result holds {kind}; bool is expected."
+        said = [Part("why", why), Part("look", "what the last operation returns.")]
+        known.rows.append(row(student, "padding_mask", "failed", mistake=verdicts.KIND, said=said))
+    _, kinds = re.findall(r"<li data-lesson=''>.*?</li>", report.Report(known).commonest())
+    assert "<strong>Wrong kind of result</strong>" in kinds
+    assert "The numbers compared so far are right. The result should hold bool. Where to look: what the last" in kinds
+    assert "<em>Where to look:</em> what the last" in report.Report(known).all_mistakes()
+    assert "Where to look:</strong> what the last" in projector.body(known)
+
+
+def test_two_mistakes_at_once_count_as_each_of_them(tmp_path):
+    known = class_of(tmp_path, {})
+    empty, changed = "NaN for an empty row", "the scores are changed"
+    names = {"ada": empty, "bob": empty, "eve": f"{changed}, and {empty}", "kim": f"{changed} and {empty}"}
+    for student, name in names.items():
+        known.students[student] = {"name": student, "folder": "", "slug": student}
+        known.rows.append(row(student, "masked_softmax", "failed", mistake=name))
+        known.works[student, "masked_softmax"] = {"source": f"at_once = {'and' in name}"}
+    found = mistakes.mistakes_in(known, "exercise")
+    assert [(one.name, one.share()) for one in found] == [(empty, "4 of 4"), (changed, "2 of 4")]
+    (lines, _), (example, _) = (mistakes.answer_to_show(known, one) for one in found)
+    assert lines == ["at_once = False"]
+    assert "at_once" not in example[0], "no answer of the class makes this mistake alone"
 
 
 def test_the_exercises_name_the_commonest_mistakes_and_whose_they_are(tmp_path):

@@ -18,7 +18,7 @@ from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.marking.marks import Class
 from transformer_lessons.marking.naming import clean
 from transformer_lessons.marking.notebook import parsed
-from transformer_lessons.marking.results import Row, own_name, whose, why_of
+from transformer_lessons.marking.results import Row, own_name, parts_of, whose, why_of
 from transformer_lessons.marking.verdicts import NOT_RUN, TOO_SLOW, course
 
 UNKNOWN = "not recognised"
@@ -124,18 +124,35 @@ def mistakes_in(known: Class, *kinds: str) -> list[Mistake]:
             else digest_of_work(known, row)
         )
         cause = in_short(row) if row["mistake"] == NOT_RUN else ""
-        groups[row["lesson"], row["item"], row["exercise"], row["mistake"] or UNKNOWN, digest, cause].append(row)
+        for name in one_by_one(row["exercise"], row["mistake"]) or (UNKNOWN,):
+            groups[row["lesson"], row["item"], row["exercise"], name, digest, cause].append(row)
     students = handed_in(known)
     found = []
     for (lesson, item, exercise, name, digest, cause), alike in groups.items():
         page = EXERCISES[exercise].mistakes.get(name) if exercise in EXERCISES else None
-        why, look = (
-            (page.why, page.look) if page else (cause or (said(alike[0]) if name != UNKNOWN or digest else ""), "")
-        )
+        why, look = (page.why, page.look) if page else (cause, "")
+        if not page and not cause and (name != UNKNOWN or digest):
+            why = in_common([said(row) for row in alike]) or in_common([in_short(row) for row in alike])
+            look = in_common([look_of(row) for row in alike])
         who, by = {row["student"] for row in alike}, {whose(row) for row in alike}
         is_hunt = alike[0]["kind"] == "hunt"
         found.append(Mistake(lesson, item, exercise, name, why, look, who, len(students[lesson]), digest, by, is_hunt))
     return sorted(found, key=lambda one: (-len(one.students), int(one.lesson), one.item, one.name, one.digest))
+
+
+def one_by_one(exercise: str, mistake: str) -> tuple[str, ...]:
+    """The names of the two known mistakes of which an answer makes both at once; otherwise its one name, if any."""
+    known = EXERCISES[exercise].mistakes if exercise in EXERCISES else {}
+    for found in re.finditer(r",? and ", mistake):
+        both = mistake[: found.start()], mistake[found.end() :]
+        if all(one in known for one in both):
+            return both
+    return (mistake,) if mistake else ()
+
+
+def is_named(one: Mistake) -> bool:
+    """Has the catalogue a name for it? Other names say of an answer only that it takes too long, say, or its kind."""
+    return one.exercise in EXERCISES and one.name in EXERCISES[one.exercise].mistakes
 
 
 def digest_of_work(known: Class, row: Row) -> str:
@@ -147,6 +164,21 @@ def said(row: Row) -> str:
     """What a verdict says in sentences, without its first line, numbers and hints."""
     text = why_of(row)
     return text[:1].upper() + text[1:] or in_short(row)
+
+
+def look_of(row: Row) -> str:
+    """Where a verdict tells its author to look, unless that is at a line of their own."""
+    text = " ".join(part.text for part in parts_of(row) if part.kind == "look")
+    return "" if re.search(r"\bth(at|is) line\b", text) else text
+
+
+def in_common(texts: list[str]) -> str:
+    """The sentences that all texts have; where results are of different kinds, it is only said which they should be."""
+    if len({*texts}) == 1:
+        return texts[0]
+    texts = [re.sub(r"\b(\S+) holds \S+; (\S+) is expected", r"\1 should hold \2", one) for one in texts]
+    first, *others = (re.split(r"(?<=[.?!])\s+", one) for one in texts)
+    return " ".join(one for one in first if all(one in other for other in others))
 
 
 def in_short(row: Row) -> str:
@@ -174,14 +206,16 @@ def answer_to_show(known: Class, mistake: Mistake, room: int = 1000) -> tuple[li
         lost = len(wrong_lines(source, variants, solution)) > len(wrong_lines(alone, variants, solution))
         return source if lost else alone
 
-    answers = [
-        without_comments(part(known.works[row["student"], row["item"]]["source"], row))
+    rows = [
+        row
         for row in known.rows
         if row["item"] == mistake.item
         and (row["student"], row["item"]) in known.works
         and row["student"] in mistake.students
         and mistake.digest in ("", digest_of_work(known, row))
+        and (row["mistake"] or UNKNOWN) == mistake.name  # and no other mistake at once
     ]
+    answers = [without_comments(part(known.works[row["student"], row["item"]]["source"], row)) for row in rows]
     names = words_of_names(known)
     answers = [one for one in answers if one and not names_in(one, names, mistake.exercise)]
     answer = min(sorted(answers or variants[:1]), key=lambda one: (one.count("\n") >= room, len(one)), default="")

@@ -21,14 +21,13 @@ from transformer_lessons.marking.mistakes import (
 from transformer_lessons.marking.naming import clean
 from transformer_lessons.marking.report import (
     LONG,
-    TOLD,
     answered,
     asked,
     broken,
     counted,
+    examples,
     heading,
     in_pieces,
-    is_telling,
     prose,
     safe,
     sentence,
@@ -91,7 +90,8 @@ def screens_of(known: Class, mistakes: list[Mistake], only: str) -> list[str]:
     here = [one for one in mistakes if only in ("", one.lesson)]
     if telling := worth_telling(here):
         screens = [screen(known, one, f"{rank} of {len(telling)}", only) for rank, one in enumerate(telling, 1)]
-        return screens + [screen(known, [one], "For example", only) for one in examples(known, here, telling)]
+        singles = [replace(one, students=set(), by=set()) for one in examples(here, telling)]
+        return screens + [screen(known, [one], "For example", only) for one in singles]
     lesson, made = only or "".join(known.lessons()[-1:]), {(one.exercise, one.name) for one in mistakes}
     for exercise in EXERCISES.values():
         for name, one in exercise.mistakes.items() if str(exercise.lesson) == lesson else ():
@@ -99,20 +99,6 @@ def screens_of(known: Class, mistakes: list[Mistake], only: str) -> list[str]:
                 example = Mistake(lesson, exercise.name, exercise.name, name, one.why, one.look, set(), 0)
                 return [screen(known, [example], "For example", only)]
     return [f"{begun(only)}<h2>Nothing was handed in.</h2></section>"]
-
-
-def examples(known: Class, mistakes: list[Mistake], told: list[list[Mistake]]) -> list[Mistake]:
-    """Mistakes, without who has made them, in the exercises that most have wrong and of which nothing is told yet."""
-    wrong: dict[str, set[str]] = defaultdict(set)
-    for one in mistakes:
-        wrong[one.item] |= one.by
-    left_out = {one.item for group in told for one in group} | {item for item, who in wrong.items() if len(who) < 2}
-    found: dict[str, Mistake] = {}
-    for one in sorted(mistakes, key=lambda one: -len(wrong[one.item])):
-        named = one.exercise in EXERCISES and one.name in EXERCISES[one.exercise].mistakes
-        if named and not one.is_hunt and one.item not in left_out and is_telling(one):
-            found.setdefault(one.item, replace(one, students=set(), by=set()))
-    return [*found.values()][: max(0, TOLD - len(told))]
 
 
 def screen(known: Class, group: list[Mistake], rank: str, only: str = "") -> str:

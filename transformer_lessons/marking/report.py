@@ -23,6 +23,7 @@ from transformer_lessons.marking.mistakes import (
     UNKNOWN,
     Mistake,
     handed_in,
+    is_named,
     lines_at_fault,
     mistakes_in,
     out_of_time,
@@ -68,7 +69,7 @@ HARDEST = 8  # exercises that are listed where all lessons are chosen
 LEFT, SILENT = 3, 3  # untouched exercises that most have solved, or lessons not handed in, that make a student stuck
 FEW = 3  # exercises of which somebody stuck has solved less than a third
 NO_TWO = "No two students made the same mistake that there is something to say about."
-SHOW = '<p class="script"><a class="of-lesson" href="report-anonymous.html">Show them on the projector ↗</a></p>'
+SHOW = '<span class="script"><a class="of-lesson" href="report-anonymous.html">Show them on the projector ↗</a></span>'
 STUCK, LEAST = 8, 3  # students with a line of their own: a third of the class, but not more or fewer than these
 LONG = 76  # letters in a row, which may be broken anywhere
 SHOWN = 3  # wrong answers to which the line of somebody stuck leads
@@ -434,10 +435,9 @@ class Report:
             mistakes = [one for one in self.telling if lesson in ("", one.lesson)]
             groups = worth_telling(mistakes)
             told = [(group, counted(group, with_names=True)) for group in groups]
-            rest = [one for one in mistakes if not any(one in group for group in groups)]
-            single = self.made_once(rest, COMMONEST if not told else TOLD - len(told))
+            single = examples(mistakes, groups) if told else self.made_once(mistakes)
             if told:
-                where = SHOW
+                where += f"<p {here}>{SHOW}</p>"
             else:
                 before.append(f"<p {here}>{NO_TWO}{' Made once:' * bool(single)}</p>")
             once = "made once: " * bool(told)
@@ -450,20 +450,20 @@ class Report:
             ]
             lines += [
                 f"<li {here}><strong>{sentence(prose(names_of(group)))}</strong> <span class='quiet'>{who}</span><br>"
-                f"{prose(sentence(group[0].look or group[0].why))}</li>"
+                f"{prose(to_say(group[0]))}</li>"
                 for group, who in told
             ]
         return f'{"".join(before)}<ol class="next">{"".join(lines)}</ol>{where}'
 
-    def made_once(self, mistakes: list[Mistake], most: int) -> list[Mistake]:
+    def made_once(self, mistakes: list[Mistake]) -> list[Mistake]:
         """Mistakes of a single student or group, from the exercises that most have wrong, and first one of each."""
         wrong = Counter(row["item"] for row in self.rows if row["status"] == "failed")
         turns, ordered = Counter[str](), []
-        for one in sorted(mistakes, key=lambda one: -wrong[one.item]):
+        for one in sorted(mistakes, key=lambda one: (not is_named(one), -wrong[one.item])):
             if is_telling(one) and one.name != UNKNOWN and len(one.by) == 1:
                 ordered.append((turns[one.item], one))
                 turns[one.item] += 1
-        return [one for _, one in sorted(ordered, key=lambda one: one[0])][: max(0, most)]
+        return [one for _, one in sorted(ordered, key=lambda one: one[0])][:COMMONEST]
 
     def exercises(self) -> str:
         """Exercises and bug hunts by how many have them wrong: the first of all lessons, or all of one."""
@@ -733,14 +733,39 @@ def worth_telling(mistakes: list[Mistake]) -> list[list[Mistake]]:
     """The commonest that more than one has made, and about which there is something to say. A group is one.
 
     The same mistake in several exercises is one, and so are those that are one slip; where it was made most often comes
-    first.
+    first. What only takes too long, or is of another kind, comes last.
     """
     groups = defaultdict(list)
     for one in mistakes:
         if is_telling(one):
             groups[slip_of(one) if one.name != UNKNOWN else (one.item, one.digest)].append(one)
-    ordered = sorted(groups.values(), key=lambda group: (-len(who_made(group)), -len(group)))
+    ordered = sorted(
+        groups.values(), key=lambda group: (not any(map(is_named, group)), -len(who_made(group)), -len(group))
+    )
     return [group for group in ordered if len(set().union(*(one.by for one in group))) > 1][:COMMONEST]
+
+
+def examples(mistakes: list[Mistake], told: list[list[Mistake]]) -> list[Mistake]:
+    """Mistakes of single students, to fill up what is told, from the exercises that most have wrong, one of each.
+
+    They are none that an exercise of which something is told, or which a single student has wrong, would give away.
+    """
+    wrong: dict[str, set[str]] = defaultdict(set)
+    for one in mistakes:
+        wrong[one.item] |= one.by
+    left_out = {one.item for group in told for one in group} | {item for item, who in wrong.items() if len(who) < 2}
+    found: dict[str, Mistake] = {}
+    for one in sorted(mistakes, key=lambda one: -len(wrong[one.item])):
+        if is_named(one) and not one.is_hunt and one.item not in left_out and is_telling(one):
+            found.setdefault(one.item, one)
+    return [*found.values()][: max(0, TOLD - len(told))]
+
+
+def to_say(one: Mistake) -> str:
+    """Where the class should look, or what is wrong; both, where the catalogue has no name that tells the latter."""
+    if is_named(one) or not one.look:
+        return sentence(one.look or one.why)
+    return f"{one.why} Where to look: {one.look}"
 
 
 def slip_of(one: Mistake) -> str:
