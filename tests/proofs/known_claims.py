@@ -151,7 +151,7 @@ LESSON_4 = [
     Claim("0.40 to 0.41 with one head", printed(COUNTS, 1)),
     Claim("0.40 to 0.41 with one head, even when it was 64 wide, its readout had a hidden layer", one_head_helped),
     Claim("at most 0.01 with more", each(COUNTS, lambda *n: n[2] < 0.0025 and max(n[2:]) < 0.0105)),
-    Claim("each head gave on average 0.80 to 0.95 of its weight to one wish", wish_of_its_own),
+    Claim("each head gave on average 0.80 to 0.95 of its weight to one of them", wish_of_its_own),
     Claim("0.40 to 0.41 from one head", printed(READ, 1), slack=0.01),
     Claim("at most 0.002 from two", each(READ, lambda *n: max(n[0], n[2]) < 0.0025)),
     Claim("0.000 against 0.02", each(HUNT, lambda *n: n[2] < 0.0005 and 0.01 < n[0] < 0.03)),
