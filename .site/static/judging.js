@@ -146,6 +146,8 @@ globalThis.judging = (() => {
     }
     const changed = [...new Set(cases.flatMap(one => one.changed))].map(at => `\`${told.inputs[at]}\``);
     if (!first) return {sign: '✗', headline: 'it changes its input.', why: [`The results are right, but ${list(changed)} is different after the call.`]};
+    const isSwapped = ({value, expected}) => Array.isArray(value) && value.length === 2 && expected.length === 2 && expected.every((right, at) => !differs(value[1 - at], right, told.exact));
+    if (whole && cases.every(isSwapped)) return {sign: '✗', headline: 'the wrong order.', why: [`The results are right, but the pair is the wrong way round: (${told.returns.join(', ')}) is expected.`], case: shownCase(told, first, null)};
     const before = cases.indexOf(first);
     if (first.fault !== undefined) return {sign: '✗', headline: `an error in line ${first.line}.`, why: [first.fault, ...before ? [`With the first ${before === 1 ? 'input' : `${before} inputs`} of this page, it ran and was right.`] : []], line: first.line, case: shownCase(told, first, null)};
     return {sign: '✗', headline, why: [sentence], unknown: ['numbers', 'finite', 'zeros'].includes(first.differences[at]), case: shownCase(told, first, at)};

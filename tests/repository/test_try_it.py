@@ -246,6 +246,15 @@ def test_a_stub_a_forgotten_return_and_a_changed_input_are_told_as_what_they_are
 
 
 @needs_node
+def test_a_right_pair_in_the_other_order_is_told_as_that():
+    pair = "def attention(query, key, value):\n    w = (query @ key.mT).softmax(-1)\n    return {}, w @ value\n"
+    swapped, wrong = run({"attention": [pair.format("w"), pair.format("2 * w")]})["attention"]
+    assert swapped["headline"] == "the wrong order."
+    assert "the pair is the wrong way round: (output, weights) is expected" in swapped["why"][0]
+    assert wrong["headline"] != "the wrong order."
+
+
+@needs_node
 def test_what_was_solved_before_can_be_called_and_only_then():
     code = "def self_attention(x):\n    weights = softmax(x @ x.T)\n    return weights @ x, weights\n"
     right = code_of(right_answers("softmax")[0][1])
@@ -363,5 +372,8 @@ def test_the_softmax_that_numpy_invites_to_is_told_of_both_its_mistakes():
 @needs_node
 def test_the_page_is_no_stricter_than_the_check():
     (_, right), *_ = right_answers("sinusoidal_encoding")
-    within = code_of(right) + "\nexact = sinusoidal_encoding\ndef sinusoidal_encoding(*sizes):\n    return exact(*sizes) * (1 + 6e-5)"
+    within = (
+        code_of(right)
+        + "\nexact = sinusoidal_encoding\ndef sinusoidal_encoding(*sizes):\n    return exact(*sizes) * (1 + 6e-5)"
+    )
     assert run({"sinusoidal_encoding": [within]})["sinusoidal_encoding"][0]["sign"] == "✓"
