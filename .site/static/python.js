@@ -479,9 +479,10 @@ globalThis.python = (() => {
       }
     }});
     function simple() {  // statements on one line
-      const body = [small()];
+      const begins = at, body = [small()];
       while (take(';') && word().kind !== 'end') body.push(small());
-      if (word().kind !== 'end') refuse(is('=') ? 'This cannot be set.' : `There is something that does not belong here: ${shown(word())}.`);
+      const {kind, text} = word(), mayFollow = ['name', 'number', 'text'].includes(kind) && !KEYWORDS.includes(text) && at > begins + 1;  // not so after a mistyped “return”
+      if (kind !== 'end') refuse(is('=') ? 'This cannot be set.' : `There is something that does not belong here: ${shown(word())}.${mayFollow ? ' A comma or an operator may be missing before it.' : ''}`);
       at += 1;
       return Object.assign(inOrder(body), {shows: body.at(-1).shows, changes: body.at(-1).changes});
     }

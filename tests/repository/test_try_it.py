@@ -197,6 +197,12 @@ SAID = {  # the body of an answer, the line that is named, and what is said
     ),
     "total = 1\n    while True:\n        total += 1": (None, "This takes too long: is there a loop that never ends?"),
     "return softmax(scores)": (2, "softmax calls itself without end."),
+    "return scores @ scores.T scores": (
+        2,
+        "There is something that does not belong here: “scores”. A comma or an operator may be missing before it.",
+    ),
+    "retrun scores": (2, "There is something that does not belong here: “scores”."),
+    "return scores)": (2, "There is something that does not belong here: “)”."),
     "return (scores": (2, "A bracket is opened on this line or before it, and not closed."),
     "if scores > 0 return 1": (2, "“:” is missing before “return”."),
     "x = {1, 2}[0]": (2, "A set has no items to index."),
