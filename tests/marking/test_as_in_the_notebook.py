@@ -165,6 +165,16 @@ def test_no_later_answer_finds_the_courses_in_place_of_ones_own(marker):
     assert "('scores', 'e')" in " ".join(text_of(rows["fixed_attention"]).split())
 
 
+@pytest.mark.parametrize(("fix", "is_half"), [("scores = scores", True), ("scores = -scores", False)])
+def test_who_has_repaired_a_hunts_bug_and_missed_one_thing_is_told_both(marker, fix, is_half):
+    code = f"def fixed_softmax(scores, mask):\n    {fix}.masked_fill(~mask, -torch.inf)\n    return scores.softmax(-1)"
+    book = hostile.notebook("import torch", code, "check('masked_softmax', fixed_softmax)")
+    rows = marker.notebook(json.dumps(book).encode(), "6")["rows"]
+    (row,) = [row for row in rows if row["kind"] == "hunt"]
+    assert row["status"] == "failed"
+    assert ("The mask works now; one thing is missing." in text_of(row)) is is_half
+
+
 MASK = "def causal_mask(length):\n    whole = torch.ones(length, length)\n    return whole.tril() == 1"
 
 

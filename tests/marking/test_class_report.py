@@ -239,6 +239,27 @@ def test_the_exercises_name_the_commonest_mistakes_and_whose_they_are(tmp_path):
     told = re.sub("<.*?>", "", line.rpartition("<td>")[2]).strip()
     assert told == f"{MISTAKE.name}, Ada, Bob"
     assert line.count('<a href="#c') == 2
+    known.rows += [row("eve", "causal_mask", "failed", mistake=name) for name in ("endless", OTHER.name, "not finite")]
+    told = re.sub("<.*?>", "", report.Report(known).exercises())
+    assert f"{MISTAKE.name}, Ada, Bob; {OTHER.name}, Eve; and 2 more" in told
+
+
+def test_where_no_text_waits_none_is_mentioned(tmp_path):
+    known = class_of(tmp_path, {"ada": (MISTAKE.name, UPPER)})
+    assert "not yet read" not in report.Report(known).results()
+    assert "unread texts" not in report.Report(known).tiles()
+
+
+def test_who_left_a_hunts_own_bug_is_counted_apart_from_those_who_changed_its_lines(tmp_path):
+    known = class_of(tmp_path, {}, ["ada", "bob", "eve"])
+    bug = "def f(scores, mask):\n    scores.masked_fill(~mask, -torch.inf)  # ?\n    return scores.softmax(dim=-1)"
+    for student in known.students:
+        source = bug if student == "ada" else bug.replace("    scores.masked", "    scores = scores.masked")
+        known.rows.append(hunt(student, "NaN for an empty row") | {"exercise": "masked_softmax"})
+        known.works[student, "fixed_mask"] = {"source": source, "digest": source}
+    assert "1 left the hunt's own bug as it was; 2 changed its lines." in report.Report(known).all_mistakes()
+    known.works["ada", "fixed_mask"] = known.works["bob", "fixed_mask"]
+    assert "All changed the lines of the hunt's own bug." in report.Report(known).all_mistakes()
 
 
 def test_the_names_of_few_exercises_stand_side_by_side_and_those_of_many_upright(tmp_path):
@@ -417,6 +438,8 @@ def test_a_wrong_line_far_below_is_on_its_screen():
         ("You return a list; where do you use `pad_id`?", "The code returns a list; where does the code use `pad_id`?"),
         ("what do you get, once you have seen it?", "what do you get, once you have seen it?"),
         ("the exercise is to write your own", "the exercise is to write one's own"),
+        ("You chose a, b and e.", "Chosen: a, b and e."),
+        ("You chose b: nothing wrong with that, but …", "Chosen: b. There is nothing wrong with that, but …"),
         ("the last weights that you return", "the last weights that the code returns"),
     ],
 )
@@ -695,6 +718,7 @@ def test_who_has_solved_little_or_is_silent_is_stuck(tmp_path):
     assert everywhere.count("less than a third solved") == 1
     assert 'less than a third solved; wrong: <a href="#c' in everywhere
     assert "not handed in: lessons 6, 7, 8" in everywhere
+    assert "not handed in: lesson 1<" in everywhere, "it stands beside other signs, though it is none by itself"
     assert '<a href="feedback/ada/index.html">' in everywhere
 
 

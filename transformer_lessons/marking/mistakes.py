@@ -258,6 +258,11 @@ def lines_instead(mistake: Mistake, lines: list[str], wrong: set[int]) -> tuple[
     return (ONE_OF_MANY, textwrap.dedent("\n".join(lacking)).splitlines()) if len(lacking) <= ROOM else ("", [])
 
 
+def has_own_bug(exercise: str, source: str) -> bool:
+    """Are all the lines still there that were wrong in a bug hunt as it was handed out?"""
+    return {*plain("\n".join(REPAIRED.get(exercise, ())))} <= {*plain(without_comments(source))}
+
+
 def wrong_lines(answer: str, variants: list[str], solution: str) -> set[int]:
     """The numbers of the lines that a known wrong answer has and the right one has not."""
     right = {*plain(solution), *plain(ast.unparse(ast.parse(solution)))}

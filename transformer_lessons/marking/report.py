@@ -19,10 +19,12 @@ from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.marking.confinement import ALL, PROMISES
 from transformer_lessons.marking.marks import OWN, Class
 from transformer_lessons.marking.mistakes import (
+    REPAIRED,
     SAME_SLIPS,
     UNKNOWN,
     Mistake,
     handed_in,
+    has_own_bug,
     is_named,
     lines_at_fault,
     mistakes_in,
@@ -48,6 +50,8 @@ LEGEND = (
     ("✎", "", "points that you gave"),
 )
 NOT_TO_YOU = (
+    (r"\bYou chose ([^.:]*)(?=\.)", r"Chosen: \1"),
+    (r"\bYou chose ([^.:]*): nothing wrong with that", r"Chosen: \1. There is nothing wrong with that"),
     (r"your own", "one's own"),
     (r"\bYour\b", "The"),
     (r"\byour\b", "the"),
@@ -264,7 +268,12 @@ class Report:
             facts = [(f"{number:,}", f"student{'s' * (number != 1)}"), (str(len(lessons)), in_words(lessons))]
         if shares := self.shares(who, lesson):
             base = "of those whose work was read" if lesson else "with 0 for lessons not handed in"
-            facts += [(f"{mean(shares):.0%}", f"of the points on average, {base}, and without unread texts")]
+            facts += [
+                (
+                    f"{mean(shares):.0%}",
+                    f"of the points on average, {base}{', and without unread texts' * bool(waiting)}",
+                )
+            ]
         texts = f"text{'s' * (waiting != 1)} waiting for a reader"
         facts += [
             (f"{count['passed']:,}", f"exercises solved, of {count['passed'] + count['failed']:,} that were tried"),
@@ -312,9 +321,9 @@ class Report:
         legend = "".join(f'<li><b class="{kind}">{sign}</b>{what}</li>' for sign, kind, what in LEGEND)
         kind = "class few" if len(order) <= WIDE else "class"
         shown = table("Who has solved what", header, lines, kind, self.sums(columns))
-        note = (
-            '<p class="quiet">Texts that are not yet read are left out. Lessons that were not handed in count as 0.</p>'
-        )
+        waiting = any(row["status"] == "given" for row in self.known.rows)
+        left_out = "Texts that are not yet read are left out. " * waiting
+        note = f'<p class="quiet">{left_out}Lessons that were not handed in count as 0.</p>'
         return f'<ul class="legend">{legend}</ul>{shown}{note}'
 
     def line(self, student: str, columns: dict[str, list[str]]) -> str:
@@ -478,8 +487,9 @@ class Report:
                 f'<td class="n" data-what="{what}">{number}</td>'
                 for what, number in zip(("solved", "wrong", "untouched"), numbers, strict=True)
             )
-            commonest = [one for one in self.telling if one.item == item and one.name != UNKNOWN][:MOSTLY]
-            told = "; ".join(f"{prose(one.name)}, {self.names(one.students, item)}" for one in commonest)
+            named = sorted((one for one in self.telling if one.item == item and one.name != UNKNOWN), key=by_name)
+            told = "; ".join(f"{prose(one.name)}, {self.names(one.students, item)}" for one in named[:MOSTLY])
+            told += f"; and {len(named) - MOSTLY} more" * (len(named) > MOSTLY)
             lines.append(
                 f'<tr data-lesson="{lesson}"{more}><th scope="row">{lesson} · {broken(item)}</th>{cells}'
                 f"<td>{told}</td></tr>"
@@ -518,9 +528,22 @@ class Report:
             kinds = "; ".join(f"{prose(one.name)} ({len(one.students)})" for one in found)
             yield (
                 f'<tr><th scope="row">{broken(item)}: bug hunt not solved</th><td class="n">{share}</td>'
-                f"<td>{kinds}. <span class='quiet'>Some of this may be the hunt's own bug, left as it was.</span>"
+                f"<td>{kinds}. <span class='quiet'>{self.own_bug(item, found[0].exercise, who)}</span>"
                 f"<p>{self.names(who, item)}</p></td></tr>"
             )
+
+    def own_bug(self, item: str, exercise: str, who: set[str]) -> str:
+        """How many have left a hunt's own bug as it was, if that is known of all."""
+        works = [self.known.works.get((one, item)) for one in who]
+        left = [has_own_bug(exercise, work["source"]) for work in works if work]
+        if exercise not in REPAIRED or len(left) < len(who):
+            return "Some of this may be the hunt's own bug, left as it was."
+        changed = f"{left.count(False)} changed its lines"
+        return (
+            f"{sum(left)} left the hunt's own bug as it was; {changed}."
+            if any(left)
+            else "All changed the lines of the hunt's own bug."
+        )
 
     def names(self, students: Iterable[str], item: str) -> str:
         """Names that lead to the code."""
@@ -607,14 +630,14 @@ class Report:
                 if len(items) > 1 and mistake not in (NOT_RUN, BUT_FOR):
                     where = ", ".join(self.to_code(student, item) for item in items)
                     found.append(f"{prose(mistake)}, {len(items)} times: {where}")
-            if len(skipped) >= SILENT:
-                found.append(f"not handed in: lessons {', '.join(skipped)}")
             if len(left) >= LEFT:
                 found.append("untouched, though most have solved it: " + ", ".join(map(broken, left)))
         if count >= FEW and 3 * solved < count:
             shown = wrong[:SHOWN] if not any("href" in one for one in found) else []
             where = ", ".join(self.to_code(student, row["item"]) for row in shown)
             found.append("less than a third solved" + f"; wrong: {where}" * bool(where))
+        if (found and skipped) or (3 * solved < 2 * count and len(skipped) >= SILENT):
+            found.append(f"not handed in: lesson{'s' * (len(skipped) > 1)} {', '.join(skipped)}")
         return found
 
     def to_code(self, student: str, item: str) -> str:
@@ -759,6 +782,11 @@ def examples(mistakes: list[Mistake], told: list[list[Mistake]]) -> list[Mistake
         if is_named(one) and not one.is_hunt and one.item not in left_out and is_telling(one):
             found.setdefault(one.item, one)
     return [*found.values()][: max(0, TOLD - len(told))]
+
+
+def by_name(one: Mistake) -> bool:
+    """A key that puts first what has a name of the catalogue's."""
+    return not is_named(one)
 
 
 def to_say(one: Mistake) -> str:
