@@ -91,15 +91,17 @@ globalThis.judging = (() => {
   const placeOf = (at, shape) => shape.map((size, dim) => Math.floor(at / product(shape.slice(dim + 1))) % size);
 
   // One matrix of a result with more dimensions: the first that has a wrong number, or else one that is not the same everywhere.
+  // A tiny number that is right is 0.00 among others with two decimals: its exponent would widen the column.
   function matrixOf(tensor, wrong = []) {
     const {shape} = tensor, [rows, columns] = shape.length > 1 ? shape.slice(-2) : [1, shape[0] ?? 1];
     const all = values(tensor), size = rows * columns, varied = all.findIndex((one, at) => one !== all[at - at % size]);
     const number = size ? Math.floor(Math.max(0, wrong[0] ?? varied) / size) : 0;
+    const own = all.slice(number * size, (number + 1) * size), decimals = tensor.dtype === 'float' && own.some(one => Math.abs(one) >= 5e-3 && Math.abs(one) < 1e5);
     return {
       index: placeOf(number * size, shape).slice(0, Math.max(0, shape.length - 2)),
       rows: Array.from({length: rows}, (_, row) => Array.from({length: columns}, (_, column) => {
         const at = number * size + row * columns + column;
-        return {text: numberIn(all[at], tensor.dtype), wrong: wrong.includes(at)};
+        return {text: decimals && Math.abs(all[at]) < 5e-3 && !wrong.includes(at) ? '0.00' : numberIn(all[at], tensor.dtype), wrong: wrong.includes(at)};
       })),
     };
   }

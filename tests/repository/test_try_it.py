@@ -294,6 +294,21 @@ def test_a_right_mask_is_shown_where_it_forbids_something():
     assert {cell["text"] for row in shown["rows"] for cell in row} == {"True", "False"}
 
 
+@needs_node
+def test_a_tiny_number_that_is_right_has_two_decimals_among_others_that_have():
+    inputs, expected = [0.003, -0.001, 0.5, 2.0], [0.003, -0.001, 0.5, 0.004]
+    case = {"inputs": [["af", [2, 2], inputs]], "expected": [["af", [2, 2], expected]]}
+    known = {**try_it.told("softmax"), "cases": [case], "mistakes": [], "pairs": []}
+    factors = ("1", "[[1, 1], [1, 0.001]]", "[[1, 1], [0, 0.002]]")
+    codes = [f"def softmax(scores):\n    return scores * np.array({one})\n" for one in factors]
+    command = [NODE, Path(__file__).with_name("answers.js"), ROOT / ".site/static"]
+    given = json.dumps([["softmax", known, codes]])
+    answer = subprocess.run(command, input=given, capture_output=True, text=True, check=True)
+    shown = [[cell["text"] for row in one["matrix"]["rows"] for cell in row] for one in json.loads(answer.stdout)[0]]
+    assert shown[:2] == [["0.00", "0.00", "0.50", "2.00"], ["0.00", "0.00", "0.50", "2.0e-3"]]
+    assert shown[2] == ["3.0e-3", "-1.0e-3", "0.00", "4.0e-3"]
+
+
 def test_no_two_mistakes_of_an_exercise_have_the_same_results_here():
     for name in try_it.TRIED:
         taken = {}
