@@ -426,6 +426,17 @@ def test_what_is_suggested_changes_what_a_cell_prints():
             assert lesson["cells"][place]["shown"], one
 
 
+def test_what_is_suggested_below_question_2_1_does_not_print_the_answer_to_2_2():
+    stem, name = "02_queries_keys_values", "87fc1269"
+    lesson, one = (
+        running.told(notebook_of(ROOT / f"notebooks/{stem}.ipynb"), running.listed(stem)),
+        running.SUGGESTIONS[stem][name],
+    )
+    place, source = next((at, cell["source"]) for at, cell in enumerate(lesson["cells"]) if cell.get("id") == name)
+    ((after,),) = run([(lesson, {str(place): source.replace(one["old"], one["now"])}, [place])])
+    assert abs(float(after["output"].split()[-1]) - 10) > 1
+
+
 def test_a_module_that_the_page_does_not_know_is_named():
     told = run_code("import pandas as pd\npd.DataFrame([1])")[0]
     assert told["fault"] == "This page does not know pandas: the notebook does, if it is installed there."
