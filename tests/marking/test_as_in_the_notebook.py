@@ -203,6 +203,37 @@ def test_what_is_right_but_for_a_bracket_or_the_kind_of_its_numbers_counts_what_
     assert marks.scored(row | {"flags": [verdicts.BORROWED]}, policy.POLICY | {"nearly_right": 1})["points"] == 0
 
 
+OWN = WRONG.replace("np.exp(scores)", "np.exp(scores - scores.max(axis=-1, keepdims=True))")
+LENT = "from transformer_lessons import first_steps"
+
+
+@pytest.mark.parametrize(
+    ("cells", "nearly"),
+    [
+        ([OWN, CALLS.replace("x.T)", "x.T")], True),
+        ([WRONG.replace("e = np.exp(scores)", "e = scores"), CALLS.replace("x.T)", "x.T")], False),
+        ([LENT, CALLS.replace("softmax(", "first_steps.softmax(").replace("(x):", "(x)")], True),
+        ([f"{LENT}\n{CALLS.replace('softmax(', 'first_steps.softmax(').replace('(x):', '(x)')}"], True),
+        ([LENT, CALLS[:22].replace(":", "") + "\n    return first_steps.self_attention(x)"], False),
+    ],
+)
+def test_a_bracket_is_repaired_within_the_rest_of_the_notebook(marker, cells, nearly):
+    row = rows_of(marker, *cells)["self_attention"]
+    assert (row["status"], row.get("nearly", False)) == ("failed", nearly)
+
+
+LEAK = "def future_leak(model, tokens):\n    before = model(tokens)\n    other = tokens.clone()\n"
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_a_number_in_a_tensor_is_nearly_right(marker, right):
+    answer = EXERCISES["future_leak"].mistakes["a tensor, not a float"].variants[0]
+    source = ast.unparse(answer.tree) if right else LEAK + "    return (model(other) - before).abs().max()"
+    book = hostile.notebook("import torch", source, 'check("future_leak", future_leak)')
+    (row,) = [row for row in marker.notebook(json.dumps(book).encode(), "6")["rows"] if row["item"] == "future_leak"]
+    assert (row["status"], row.get("nearly", False)) == ("failed", right)
+
+
 def test_what_a_wrong_answer_leaves_behind_spoils_no_other(marker):
     data = json.dumps(hostile.hostile("an audit hook that stays", "", 1)).encode()
     rows = {row["item"]: row["status"] for row in marker.notebook(data, "6")["rows"]}

@@ -453,6 +453,8 @@ class Child:
         """Runs what a subject needs, and describes the subject."""
         self.targets.clear()
         work = self.book.work_on(head["exercise"], head["subject"]) or []
+        if head["repaired"]:  # its own definition, which Python refused before
+            work = self.book.work_with(head["subject"], head["repaired"])
         but = "__init__" if head["subject"] != head["exercise"] else ""  # a hunt may be one of our classes, put right
         self.borrowing = Borrowing(head["exercise"], but)
         with self.sandbox.captured():

@@ -49,6 +49,7 @@ class Define(TypedDict):
     exercise: str
     subject: str  # the name that the answer has
     instead: dict[str, str]  # the course's code for other exercises, by name, in place of the student's
+    repaired: str  # the student's own code for this answer, if Python refuses it as it stands
 
 
 class Value(TypedDict):

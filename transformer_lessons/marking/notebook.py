@@ -477,6 +477,14 @@ class Notebook:
             return self.made_unseen()
         return [self.statements[n] for n in sorted(self.needed({subject}, max(places)))]
 
+    def work_with(self, subject: str, source: str) -> list[Statement]:
+        """The statements of a source in place of a subject's definition, after those that they need."""
+        end = len(self.statements)
+        own = [*statements_in(ast.parse(source), source, end)]
+        names = {name for one in own for name in one.used} - {subject}
+        before = [self.statements[n] for n in sorted(self.needed(names, end))]
+        return [one for one in before if subject not in one.defines] + own
+
     def made_unseen(self) -> list[Statement] | None:
         """The statements of which one may make a name in a way that cannot be read, such as exec, and what they need.
 

@@ -62,9 +62,15 @@ class Student:
             raise error
         return reply
 
-    def define(self, exercise: str, subject: str, instead: dict[str, str] | None = None) -> Any:
+    def define(self, exercise: str, subject: str, instead: dict[str, str] | None = None, repaired: str = "") -> Any:
         """The answer, which to the checker behaves just as the student's own would."""
-        request: Define = {"do": "define", "exercise": exercise, "subject": subject, "instead": instead or {}}
+        request: Define = {
+            "do": "define",
+            "exercise": exercise,
+            "subject": subject,
+            "instead": instead or {},
+            "repaired": repaired,
+        }
         self.process.defined = request, DEFINING
         self.borrowed, self.failed, self.ended, self.asking = False, None, [], False
         try:

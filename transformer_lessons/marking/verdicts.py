@@ -43,8 +43,8 @@ BORROWED, SAME = "borrowed", "as the course's solution"
 NOT_RUN = "does not run"  # the mistake of an answer whose cells fail
 OPEN = ("missing", "untouched")  # the status of what nobody has answered
 KIND = "wrong kind of result"  # the mistake of an answer whose numbers may all be right
+KINDS = (KIND, "a tensor, not a float")
 REPAIRED_LINES, REPAIRS = 60, 3  # of code that Python refuses: lines that may be repaired, and repairs to be tried
-STARTS = "import math\nimport numpy as np\nimport torch\nimport torch.nn.functional as F\nfrom torch import nn\n"
 ONE_LEFT = {  # what a fix of a hunt has achieved, by exercise and the mistake that is left
     ("masked_softmax", f"{what} for an empty row"): "The mask works now; one thing is missing."
     for what in ("NaN", "weight")
@@ -318,7 +318,7 @@ class Marker:
             row["said"] = [Part("why", counted), *(part for part in report.parts if part.kind != "why")]
         if student.borrowed:
             row["flags"].append(BORROWED)
-        if report.mistake == KIND and not student.borrowed:
+        if report.mistake in KINDS and not student.borrowed:
             row["nearly"] = self.right_in_kind(name, answer, student)
         if report.status == "passed" and work["nodes"] >= TELLING and work["digest"] == solution_digest(name):
             row["flags"].append(SAME)
@@ -350,7 +350,7 @@ class Marker:
         try:
             for text in repairs(source, subject):
                 with contextlib.suppress(Exception):  # the next may be right
-                    answer = student.define(name, subject, {subject: STARTS + text})
+                    answer = student.define(name, subject, repaired=text)
                     report = judge(EXERCISES[name], answer, self.drawn(name, 0), run=student.run, limits=LIMITS)
                     if report.status == "passed" and self.right_again(name, answer, student) and not student.borrowed:
                         return True
@@ -502,6 +502,8 @@ def in_kind_of(expected: Any, value: Any) -> Any:
     """The same numbers in the kind that is expected, if they are the same; otherwise the value as it is."""
     if isinstance(expected, tuple) and isinstance(value, (tuple, list)):
         return tuple(map(in_kind_of, expected, value)) if len(expected) == len(value) else value
+    if isinstance(expected, float) and isinstance(value, (torch.Tensor, np.ndarray)) and value.ndim == 0:
+        return float(value)
     if not isinstance(expected, (torch.Tensor, np.ndarray)):
         return value
     like, given = torch.as_tensor(expected), torch.as_tensor(value)
