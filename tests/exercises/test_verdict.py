@@ -70,7 +70,11 @@ def recursive(query, key, value):
         (never_set, "is the name given a value before it is used", "a name without a value"),
         (lambda query, key, value: query.softmaxx(-1), "'softmaxx'", "an unknown attribute"),
         (recursive, "it calls itself without end", "calls itself without end"),
-        (lambda query, *_: np.sum(query.numpy(), keepdim=True), "PyTorch says `dim` and `keepdim`, NumPy `axis` and `keepdims`", "an unknown argument"),
+        (
+            lambda query, *_: np.sum(query.numpy(), keepdim=True),
+            "PyTorch says `dim` and `keepdim`, NumPy `axis` and `keepdims`",
+            "an unknown argument",
+        ),
         (lambda query, *_: query.long().softmax(-1), "not implemented for 'Long'", "raises an error"),
     ],
 )
