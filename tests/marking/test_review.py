@@ -152,3 +152,15 @@ def test_what_is_not_compared_is_said(tmp_path):
     assert "Not compared: notebooks in which nobody has answered anything, and free texts;" in text
     assert "from some 7 lines on (45 nodes of Python’s syntax tree)" in text
     assert "from some 15 lines on (100 nodes)" in text
+
+
+def test_two_who_have_several_things_alike_get_a_line_that_counts_them(tmp_path):
+    known = class_with(LEAK, LEAK)
+    known.out, known.notebooks = tmp_path, {}
+    text = "The mask hides what comes later, so that no row can look at the answer that it should predict itself."
+    for student, answer in {"ada": text, "bob": text.replace("hides", "covers"), "eve": "We hide it."}.items():
+        about = {"student": student, "item": "6.11", "status": "given", "answer": answer}
+        known.rows.append(known.rows[0] | about)
+    review.write_similar(known)
+    lines = re.findall("<li>(.*?)</li>", (tmp_path / "similar.html").read_text(encoding="utf-8"))
+    assert [re.sub("<.*?>", "", one) for one in lines] == ["Ada and Bob: 1 answer, 1 text"]

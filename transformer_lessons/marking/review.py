@@ -312,20 +312,55 @@ def shown_names(known: Class, students: Iterable[str]) -> str:
     return ", ".join(f"<bdi>{safe(known.students[student]['name'], 60)}</bdi>" for student in sorted(students))
 
 
+def summed(known: Class, pairs: list[tuple]) -> str:
+    """A line for each two, students or groups, who have more than one thing alike: how many answers, and texts."""
+    by, count, members = authors(known), defaultdict(Counter), defaultdict(set)
+    for row in known.rows:
+        members[whose(row)].add(row["student"])
+    for _, one, other, item, _ in pairs:
+        count[frozenset((by[one, item], by[other, item]))]["answer"] += 1
+    for pair in texts_alike(known):
+        count[pair]["text"] += 1
+    several = {pair: both for pair, both in count.items() if both.total() > 1}
+    lines = []
+    for pair, both in sorted(several.items(), key=lambda one: (-one[1].total(), sorted(one[0]))):
+        told = ", ".join(f"{number} {what}{'s' * (number > 1)}" for what, number in sorted(both.items()))
+        lines.append(f"<li>{' and '.join(shown_names(known, members[one]) for one in sorted(pair))}: {told}</li>")
+    return "".join(lines)
+
+
+def texts_alike(known: Class) -> Iterator[frozenset[str]]:
+    """For each question, whose texts are the same or nearly so, pair by pair, unless they repeat the course's."""
+    for name, question in all_questions().items():
+        rows = [row for row in known.rows if row["item"] == name and row["status"] in ("given", "read")]
+        if isinstance(question, FreeText) and len(rows) > 1:
+            near, texts = near_copies(rows, question), {row["student"]: words_of(row["answer"]) for row in rows}
+            own = [row for row in rows if not like_the_courses(row["answer"], question)]
+            own = [row for row in own if len(texts[row["student"]]) >= SHORTEST]
+            yield from {
+                frozenset((whose(one), whose(other)))
+                for one, other in combinations(own, 2)
+                if whose(one) != whose(other)
+                and texts[other["student"]] in (texts[two] for two in (one["student"], *near[one["student"]]))
+            }
+
+
 COMPARED = (
     "Names and comments are put aside, so a copy is found if its variables have other names. What is compared: "
     f"answers that are the same, from some 7 lines on ({SHAPED} nodes of Python’s syntax tree), and answers that are "
     f"nearly the same, from some 15 lines on ({TELLING} nodes), if hardly anybody else in the class has the like. "
     "Shorter right answers tell you nothing, nor do those that stand in the course itself. Not compared: notebooks in "
     "which nobody has answered anything, and free texts; <code>texts.csv</code> says which of these are the same, or "
-    "nearly so."
+    "nearly so, and they are counted where two have several things alike."
 )
 
 
 def write_similar(known: Class) -> None:
     """similar.html: pairs side by side, for the teacher alone."""
-    pairs = alike(known)[:100]
+    every = alike(known)
+    pairs = every[:100]
     parts = [f"<p>Reasons to talk, not evidence. {COMPARED}</p>"]
+    parts += [f"<h2>Those with several things alike</h2><ul>{lines}</ul>" for lines in [summed(known, every)] if lines]
     parts += [f"<h2>The same file, byte for byte</h2><ul>{lines}</ul>" for lines in [same_files(known)] if lines]
     if len(parts) == 1 and not pairs:
         parts.append("<p><strong>No two pieces of the work that was compared are strikingly alike.</strong></p>")
