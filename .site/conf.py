@@ -89,7 +89,7 @@ def fold_extras(app, document, page):
             section.append(nodes.raw("", "</section></details>", format="html"))
 
 
-LOOKED_UP = ("exercises/index", "wrong_lines", "notebooks/glossary", "reference/index", "teaching", "evidence")
+LOOKED_UP = ("exercises/index", "try", "wrong_lines", "notebooks/glossary", "reference/index", "teaching", "evidence")
 
 
 def stand_alone(app, page, template, context, doctree):

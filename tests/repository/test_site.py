@@ -836,6 +836,13 @@ def test_a_rule_for_one_of_several_classes_stays_if_one_of_them_is_used():
 
 
 @needs_sphinx
+def test_below_all_exercises_no_link_says_that_the_first_is_next():
+    context = {"prev": None, "next": {"title": "softmax"}}
+    load("conf").stand_alone(None, "try", None, context, None)
+    assert context["next"] is None
+
+
+@needs_sphinx
 def test_the_front_pages_short_styles_have_every_rule_that_it_can_use(site):
     page = (site / "index.html").read_text(encoding="utf-8")
     used = {name for names in re.findall(r' class="([^"]*)"', page) for name in names.split()}
