@@ -147,7 +147,7 @@ globalThis.finder = (() => {
     document.querySelector('#examples').hidden = words.length > 0;
     const meant = right.join() === words.join() ? question : right.join(' ');
     how.textContent = !words.length ? '' : !best.length ? `Nothing found for “${meant}”.`
-      : exact ? `${best.length > 50 ? 'The 50 best matches' : 'Found'} for “${meant}”${right.join() === words.join() ? '' : `, since no page has “${words.filter((word, at) => word !== right[at]).join(' ')}”`}:` : `Nothing contains all of “${question}”. The nearest matches:`;
+      : exact ? `${best.length > 50 ? `The 50 best of ${best.length} matches` : 'Found'} for “${meant}”${right.join() === words.join() ? '' : `, since no page has “${words.filter((word, at) => word !== right[at]).join(' ')}”`}:` : `Nothing contains all of “${question}”. The nearest matches:`;
     const items = new Map();  // a mistake that several exercises share stands once
     for (const thing of best.slice(0, 50)) {
       const link = Object.assign(document.createElement('a'), {textContent: curled(thing.title), href: thing.address});

@@ -661,6 +661,46 @@ def test_who_asks_a_question_finds_the_lesson_that_answers_it_first(written):
     assert dict(zip(ASKED, json.loads(answer.stdout), strict=True)) == ASKED
 
 
+# A page of elements that take whatever a script does to them, so that what it said and where it scrolled can be asked.
+PAGE = """
+const [given, script, act] = JSON.parse(require('fs').readFileSync(0)), made = [], called = [];
+const element = path => {
+  const own = {[Symbol.iterator]: function* () {}, [Symbol.toPrimitive]: () => ''};
+  return new Proxy(() => {}, {
+    get: (_, key) => own[key] ??= element(`${path}.${String(key)}`),
+    set: (_, key, value) => { own[key] = value; return true; },
+    apply: (_, __, [name = '', ...rest]) => {
+      called.push([path, name, ...rest]);
+      return own[`(${name})`] ??= element(`${path}(${name})`);
+    },
+  });
+};
+const document = element('document'), remembered = {recall: () => ({lines: {}}), keep() {}}, location = {search: ''};
+document.createElement = () => { made.push(element('made')); return made.at(-1); };
+Object.assign(globalThis, {document, remembered, location, addEventListener() {}, matchMedia: () => ({matches: true})});
+Object.assign(globalThis, {curled: text => text, inColours: () => [], ...given});
+new Function(script)();
+eval(`(async () => { ${act} })()`).then(told => console.log(JSON.stringify(told)));
+"""
+
+
+def on_a_page(script, act, **given):
+    """What `act` returns, in JavaScript, after a script of the site ran on a page."""
+    asked = json.dumps([given, (SITE / f"static/{script}.js").read_text(encoding="utf-8"), act])
+    return json.loads(
+        subprocess.run(["node", "-e", PAGE], input=asked, capture_output=True, text=True, check=True).stdout
+    )
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed")
+def test_the_search_says_of_how_many_it_shows_fifty():
+    things = [["lesson", f"Cats {place}", f"notebooks/01.html#{place}", "cats"] for place in range(60)]
+    ask = "const field = document.querySelector('.find input'); field.value = 'cats'; field.oninput();"
+    ask += "return document.querySelector('#how-many').textContent;"
+    assert on_a_page("search", ask, FOUND=things) == "The 50 best of 60 matches for “cats”:"
+    assert on_a_page("search", ask, FOUND=things[:50]) == "Found for “cats”:"
+
+
 def test_a_section_tells_the_search_which_terms_it_introduces(written):
     terms = {title: terms for kind, title, _, _, *terms in finding.found(written) if kind == "lesson" and terms}
     section = "Each part adds to its input instead of replacing it (7 · The full model)"
