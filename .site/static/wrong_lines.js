@@ -67,7 +67,9 @@
     line.classList.add('missed');
     line.disabled = true;
     told.replaceChildren(element('p', {}, `Line ${number + 1} is right. Look again.`), ...told.querySelectorAll('.hint'));
+    show();
   }
+  const show = () => told.firstChild.scrollIntoView({block: 'nearest', behavior: matchMedia('(prefers-reduced-motion: reduce)').matches ? 'instant' : 'smooth'});
 
   function hint() {
     told.append(element('p', {className: 'hint', innerHTML: `<em>Look:</em> ${curled(puzzle[3])}`}));
@@ -82,6 +84,7 @@
     });
     count();
     part('[name=next]').focus({preventScroll: true});
+    show();
   }
 
   function tell(found) {

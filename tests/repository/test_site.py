@@ -701,6 +701,22 @@ def test_the_search_says_of_how_many_it_shows_fifty():
     assert on_a_page("search", ask, FOUND=things[:50]) == "Found for “cats”:"
 
 
+@pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed")
+@pytest.mark.parametrize("line", [0, 1])  # a right one, and the wrong one
+def test_what_is_said_of_a_clicked_line_is_scrolled_into_view(line):
+    puzzles = [["a mistake", "a-mistake", "why", "look", 1, "return 2"]]
+    click = """
+    const root = document.querySelector('.wrong-lines');
+    called.find(([path, name]) => path.endsWith('addEventListener') && name === 'toggle')[2]();
+    await new Promise(done => setTimeout(done));
+    made.filter(({type}) => type === 'button')[LINE].onclick();
+    return called.filter(([path]) => path.endsWith('scrollIntoView')).map(([path]) => path);
+    """.replace("LINE", str(line))
+    lines = {"": {"right": ["def f():", "    return 1"], "puzzles": puzzles}}
+    (scrolled,) = on_a_page("wrong_lines", click, wrongLines=lines)
+    assert "(.told)" in scrolled
+
+
 def test_a_section_tells_the_search_which_terms_it_introduces(written):
     terms = {title: terms for kind, title, _, _, *terms in finding.found(written) if kind == "lesson" and terms}
     section = "Each part adds to its input instead of replacing it (7 · The full model)"
