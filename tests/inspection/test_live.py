@@ -58,6 +58,12 @@ def test_the_classes_in_javascript_have_the_names_of_those_in_python():
     assert set(names) <= {type(module).__name__ for module in some_model(True, False, "abc").modules()}
 
 
+def test_of_an_empty_line_is_said_what_the_model_reads_in_its_place():
+    script = live.source("live.js")
+    assert r"vocabulary.encode(words.trim() ? words : '\n\n')" in script
+    assert "'The line is empty, so the model reads two new lines in its place. Type something, or" in script
+
+
 @needs_node
 def test_the_shipped_model_gives_pytorchs_logits_for_prompts_of_any_length_and_its_greedy_text(tmp_path):
     model, vocabulary = checkpoints.load_model()

@@ -121,7 +121,7 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
 
   let whole = 0;  // tokens of the line, of which the page reads as many as leave room for an answer
   function read(words) {  // another prompt: what it shares with the text before is not read again
-    const all = vocabulary.encode(words || '\n\n'), tokens = all.slice(0, LONGEST - ROOM);
+    const all = vocabulary.encode(words.trim() ? words : '\n\n'), tokens = all.slice(0, LONGEST - ROOM);
     whole = all.length;
     seen = words;
     let same = 0;
@@ -396,7 +396,7 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', war
   function notify() {
     const full = ids.length >= LONGEST, left = ids.length - valid, reads = busy && valid < prompt && left > 20;
     const told = [
-      !line.value.trim() && 'The line is empty: type something, or take one of the examples.',
+      !line.value.trim() && 'The line is empty, so the model reads two new lines in its place. Type something, or take one of the examples.',
       reads && `Reading the line: ${valid - valid % 20} of ${prompt} tokens.`,
       whole > prompt && `The line has ${whole} tokens; only the first ${prompt} are read, to leave room for what follows.`,
       full && !busy && `The text is full: it ends at ${LONGEST} tokens. Press Write another, or type another line.`,
