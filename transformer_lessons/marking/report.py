@@ -487,7 +487,8 @@ class Report:
                 f'<td class="n" data-what="{what}">{number}</td>'
                 for what, number in zip(("solved", "wrong", "untouched"), numbers, strict=True)
             )
-            named = sorted((one for one in self.telling if one.item == item and one.name != UNKNOWN), key=by_name)
+            named = [one for one in self.telling if one.item == item and one.name != UNKNOWN]
+            named.sort(key=lambda one: not is_named(one))
             told = "; ".join(f"{prose(one.name)}, {self.names(one.students, item)}" for one in named[:MOSTLY])
             told += f"; and {len(named) - MOSTLY} more" * (len(named) > MOSTLY)
             lines.append(
@@ -538,12 +539,7 @@ class Report:
         left = [has_own_bug(exercise, work["source"]) for work in works if work]
         if exercise not in REPAIRED or len(left) < len(who):
             return "Some of this may be the hunt's own bug, left as it was."
-        changed = f"{left.count(False)} changed its lines"
-        return (
-            f"{sum(left)} left the hunt's own bug as it was; {changed}."
-            if any(left)
-            else "All changed the lines of the hunt's own bug."
-        )
+        return f"{sum(left)} left the hunt's own bug as it was; {left.count(False)} changed its lines."
 
     def names(self, students: Iterable[str], item: str) -> str:
         """Names that lead to the code."""
@@ -782,11 +778,6 @@ def examples(mistakes: list[Mistake], told: list[list[Mistake]]) -> list[Mistake
         if is_named(one) and not one.is_hunt and one.item not in left_out and is_telling(one):
             found.setdefault(one.item, one)
     return [*found.values()][: max(0, TOLD - len(told))]
-
-
-def by_name(one: Mistake) -> bool:
-    """A key that puts first what has a name of the catalogue's."""
-    return not is_named(one)
 
 
 def to_say(one: Mistake) -> str:
