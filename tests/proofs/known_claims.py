@@ -103,7 +103,7 @@ LESSON_3 = [
         "behind a single wrong key, an initial weight of 0.01 is nearly always enough",
         each(HUNDREDTH, lambda *n: n[5] > 0.9),
     ),
-    Claim("behind several, usually not", each(HUNDREDTH, lambda *n: n[7] < 0.5)),
+    Claim("behind two or more, usually not", each(HUNDREDTH, lambda *n: n[7] < 0.5)),
     Claim("With 0.1, nearly every query finds its key", each(GIVEN, lambda *n: min(n[9], n[14]) > 0.9)),
     Claim("With 1, the heads fail", swept(0, lambda slow, fast: min(slow.min(), fast.min()) > 0.5)),
     Claim("much of the task is left undone", swept(1, lambda slow, fast: min(slow.mean(), fast.mean()) > 0.35)),
