@@ -15,8 +15,8 @@ from transformer_lessons.tools import doctor, install
 
 PACKAGE = Path(doctor.__file__).parents[1]
 # what runs where nothing is installed
-TOOLS = ("__init__", "atomic", "chat_model", "terminal", "memory", "install", "doctor")
-STARTING = ["__init__", "__main__", *(f"tools/{name}" for name in TOOLS)]
+BASIS, TOOLS = ("__init__", "atomic", "chat_model", "terminal", "memory"), ("__init__", "install", "doctor")
+STARTING = ["__init__", "__main__", *(f"basis/{name}" for name in BASIS), *(f"tools/{name}" for name in TOOLS)]
 
 
 def tells(finding):
